@@ -1,0 +1,177 @@
+import type { Json, JsonObject } from './json.ts';
+
+/** Names in case and suite files are the names in code: both are snake_case, so an error, a row and a file say the same word. */
+
+export type Difficulty = 'EASY' | 'MEDIUM' | 'HARD';
+
+/** The named axes of a case, as in the six-dimension schema; free text is allowed for others. */
+export type Dimension =
+  | 'tool_selection'
+  | 'prompt_assembly'
+  | 'subagent_isolation'
+  | 'rag_recall'
+  | 'answer_completeness'
+  | 'multi_turn_coherence'
+  | (string & {});
+
+export interface ChatMessage {
+  role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
+  content: string | null;
+  tool_calls?: Json[];
+  tool_call_id?: string;
+  name?: string;
+}
+
+/** One expected call. `args: null` = arguments are not checked. Values may be literals or matcher objects (docs/scoring.md). */
+export interface ExpectedCall {
+  tool: string;
+  args: JsonObject | null;
+}
+
+export type MatchMode = 'strict' | 'unordered' | 'superset' | 'subset' | 'in_order' | 'first';
+export type ArgsMode = 'exact' | 'ignore' | 'subset' | 'superset';
+
+/** One acceptable way to solve a case. */
+export interface ExpectedAlternative {
+  name?: string;
+  calls: ExpectedCall[];
+  match?: MatchMode;
+  args?: ArgsMode | Record<string, ArgsMode>;
+}
+
+export interface PathCheck {
+  path: string;
+  value: Json;
+}
+
+export interface Expected {
+  /** Absent: tool calls are not scored. `[]`: no call is right. */
+  calls?: ExpectedCall[];
+  any_of?: ExpectedAlternative[];
+  match?: MatchMode;
+  args?: ArgsMode | Record<string, ArgsMode>;
+  /** Tools that must be called for the case to be done, in the order a person would; see progress rate. */
+  steps?: string[];
+  /** Reference answer. */
+  answer?: string;
+  /** Acceptance criteria in prose, for the judge. */
+  criteria?: string;
+  must_call?: string[];
+  /** Safety veto: a call, even one the mock world refused, fails trial, case and gate. */
+  must_not_call?: string[];
+  answer_contains?: string[];
+  answer_not_contains?: string[];
+  answer_matches?: string[];
+  answer_equals?: string;
+  /** The answer parses as JSON that satisfies `schema` (JSON Schema) and every `path = value`. */
+  answer_json?: { schema?: JsonObject; equals?: PathCheck[] };
+  number?: { value: number; tolerance?: number };
+  /** Applies to answer_contains and answer_not_contains. Default false. */
+  ignore_case?: boolean;
+  final_status?: string;
+  /** Checks on the mock world's end state. */
+  state?: PathCheck[];
+  max_iterations?: number;
+  max_tokens?: number;
+  max_tool_calls?: number;
+  max_latency_ms?: number;
+  /** US dollars. */
+  max_cost?: number;
+  doc_ids?: string[];
+  plan?: string[];
+  canaries?: string[];
+  approvals?: string[];
+  /** Calls per tool, minimum and maximum. */
+  calls_per_tool?: Record<string, { min?: number; max?: number }>;
+}
+
+export interface RagDocument {
+  id: string;
+  text: string;
+  title?: string;
+}
+
+export interface CaseContext {
+  /** Earlier conversation, most recent last. */
+  memory?: ChatMessage[];
+  documents?: RagDocument[];
+  prompt_segments?: { name: string; text: string }[];
+  sub_agents?: JsonObject[];
+}
+
+/** A tool offered to the agent; `parameters` is a JSON Schema object. */
+export interface ToolDefinition {
+  name: string;
+  description?: string;
+  parameters?: JsonObject;
+}
+
+export type MockFailure =
+  | { kind: 'timeout'; after_ms?: number }
+  | { kind: 'http_500'; message?: string }
+  | { kind: 'not_found'; message?: string }
+  | { kind: 'rate_limit'; message?: string }
+  | { kind: 'malformed'; text?: string };
+
+/** What a tool answers: a result or a failure, after an optional delay. */
+export interface MockReply {
+  result?: Json;
+  fail?: MockFailure;
+  delay_ms?: number;
+  /** State paths set after this reply, e.g. `{ "order.status": "refunded" }`. */
+  set_state?: Record<string, Json>;
+}
+
+/** One rule of the mock world. Several replies = a sequence: the last one repeats. */
+export interface MockFixture {
+  tool: string;
+  /** Absent: any arguments. */
+  args?: JsonObject;
+  /** How `args` is compared; default subset: every key listed here is in the call with an equal value. */
+  match?: 'exact' | 'subset' | 'any';
+  replies: MockReply[];
+}
+
+export interface CaseMock {
+  /** Names of shared fixtures of the suite. */
+  fixtures?: string[];
+  /** This case's own fixtures, tried before the shared ones. */
+  tools?: MockFixture[];
+  state?: JsonObject;
+  /** What a call without fixture gets; default error. */
+  unmatched?: 'error' | 'empty';
+}
+
+/** One row of a dataset: what is asked, and what is expected. */
+export interface EvalCase {
+  id: string;
+  input?: string;
+  messages?: ChatMessage[];
+  /** User turns of a dialogue, sent one after the other. */
+  turns?: string[];
+  /** Names of suite tools, or definitions of the case's own. Absent: every tool of the suite. */
+  tools?: (string | ToolDefinition)[];
+  expected: Expected;
+  context?: CaseContext;
+  mock?: CaseMock;
+  /** Checkable rules for the judge. */
+  rubric?: string;
+  min_steps?: number;
+  category?: string;
+  difficulty?: Difficulty;
+  dimension?: Dimension;
+  tags?: string[];
+  /** Repetitions of this case; default: the suite's. */
+  trials?: number;
+  /** Milliseconds for one trial; default: the suite's limits.timeout_ms. */
+  timeout_ms?: number;
+  metadata?: JsonObject;
+}
+
+/** The last thing the user says: what a judge is shown as the query. */
+export function queryOf(evalCase: EvalCase): string {
+  if (evalCase.input !== undefined) return evalCase.input;
+  if (evalCase.turns !== undefined && evalCase.turns.length > 0) return evalCase.turns.join('\n');
+  const user = evalCase.messages?.filter((message) => message.role === 'user') ?? [];
+  return user.at(-1)?.content ?? '';
+}

@@ -1,0 +1,92 @@
+/** Exit codes of every command. */
+export const EXIT = { ok: 0, gateFailed: 1, usage: 2, incomplete: 3, infrastructure: 4, interrupted: 130 } as const;
+
+/**
+ * An error a user can act on: what is wrong, and how to mend it. Printed without a stack.
+ * @param exitCode 2 for wrong usage or input, 4 for infrastructure.
+ */
+export class UserError extends Error {
+  readonly exitCode: number;
+  readonly hint: string | null;
+  constructor(message: string, options: { hint?: string; exitCode?: number; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'UserError';
+    this.exitCode = options.exitCode ?? EXIT.usage;
+    this.hint = options.hint ?? null;
+  }
+}
+
+/** One finding in a file. `line` and `column` are 1-based; 0 = the whole file. */
+export interface Problem {
+  severity: 'error' | 'warning';
+  file: string;
+  line: number;
+  column: number;
+  message: string;
+}
+
+/** `file:line:column: severity: message`, the form editors and CI annotate. */
+export function formatProblem(problem: Problem): string {
+  const place = problem.line > 0 ? `${problem.file}:${problem.line}:${problem.column}` : problem.file;
+  return `${place}: ${problem.severity}: ${problem.message}`;
+}
+
+/** Invalid input files: every problem at once. */
+export class InputError extends UserError {
+  readonly problems: readonly Problem[];
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(formatProblem).join('\n'));
+    this.name = 'InputError';
+    this.problems = problems;
+  }
+}
+
+/**
+ * Why a model call failed. The kind carries the retry rule:
+ * - retried: rate_limit, overloaded, server_error, timeout, connection, invalid_reply
+ * - stop the evaluation: unauthorized, forbidden, quota, model_not_found (and connection, when the endpoint stays away)
+ * - the trial's own: context_length, content_filter (the agent: FAILED; the judge: unscored)
+ * - bad_request: the trial is errored, not retried
+ * - aborted: the caller gave up (cancel or time cap)
+ */
+export type ModelErrorKind =
+  | 'rate_limit'
+  | 'overloaded'
+  | 'server_error'
+  | 'timeout'
+  | 'connection'
+  | 'invalid_reply'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'quota'
+  | 'model_not_found'
+  | 'context_length'
+  | 'content_filter'
+  | 'bad_request'
+  | 'aborted';
+
+export class ModelError extends Error {
+  readonly kind: ModelErrorKind;
+  readonly status: number | null;
+  /** Milliseconds the endpoint asked to wait; null when it said nothing usable. */
+  readonly retryAfterMs: number | null;
+  constructor(kind: ModelErrorKind, message: string, options: { status?: number | null; retryAfterMs?: number | null; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'ModelError';
+    this.kind = kind;
+    this.status = options.status ?? null;
+    this.retryAfterMs = options.retryAfterMs ?? null;
+  }
+}
+
+const RETRIED: ReadonlySet<ModelErrorKind> = new Set(['rate_limit', 'overloaded', 'server_error', 'timeout', 'connection', 'invalid_reply']);
+const STOPPING: ReadonlySet<ModelErrorKind> = new Set(['unauthorized', 'forbidden', 'quota', 'model_not_found']);
+
+export function isRetried(kind: ModelErrorKind): boolean {
+  return RETRIED.has(kind);
+}
+
+/** True for errors every trial would meet: the evaluation stops with one message. */
+export function stopsEvaluation(kind: ModelErrorKind): boolean {
+  return STOPPING.has(kind);
+}

@@ -1,0 +1,172 @@
+import type { MockFixture, ToolDefinition } from './case.ts';
+import type { JsonObject } from './json.ts';
+
+export type SuiteKind = 'smoke' | 'benchmark' | 'deep';
+
+/** A model loop over an OpenAI-compatible endpoint. Secrets are named, never held: `api_key_env` is a variable name. */
+export interface OpenAiAgentConfig {
+  type: 'openai';
+  model: string;
+  /** Default: OPENAI_BASE_URL, else https://api.openai.com/v1. */
+  base_url?: string;
+  /** Name of the environment variable that holds the key. Default OPENAI_API_KEY. */
+  api_key_env?: string;
+  system_prompt?: string;
+  temperature?: number;
+  seed?: number;
+  /** Answer tokens a call may use. */
+  max_output_tokens?: number;
+  /** Default false. */
+  stream?: boolean;
+  /** Extra body fields, passed on as they are. */
+  extra_body?: JsonObject;
+  /** Default: the hash of this configuration. */
+  version?: string;
+}
+
+/** The user's own function: `export default async (input, context) => answer`. */
+export interface ModuleAgentConfig {
+  type: 'module';
+  /** Relative to the suite file; .ts, .mts, .js or .mjs. */
+  path: string;
+  /** Default `default`. */
+  export?: string;
+  version?: string;
+  options?: JsonObject;
+}
+
+export type AgentConfig = OpenAiAgentConfig | ModuleAgentConfig;
+
+export const JUDGE_DIMENSIONS = ['task_completion', 'answer_quality'] as const;
+export type JudgeDimension = (typeof JUDGE_DIMENSIONS)[number];
+
+/** The judge has its own client, model and prompts; it shares nothing with the agent but, by default, the endpoint. */
+export interface JudgeConfig {
+  model: string;
+  base_url?: string;
+  api_key_env?: string;
+  /** What the judge scores. A dimension that does not apply to a case is left out there. */
+  dimensions: JudgeDimension[];
+  /** Language of the shipped prompts. Default en. */
+  language: 'en' | 'zh';
+  /** Default 0. */
+  temperature: number;
+  seed?: number;
+  /** Default 1024; one retry at four times this when a reply is cut. */
+  max_output_tokens: number;
+  /** `json_schema`, `json_object` or `text`; default json_object. */
+  response_format: 'json_schema' | 'json_object' | 'text';
+  /** Folder with prompt files of your own (`<dimension>.txt`), relative to the suite file. */
+  prompts?: string;
+}
+
+export interface Limits {
+  /** Model turns; default 20. */
+  max_iterations: number;
+  /** Total tokens; default 200,000. */
+  max_tokens: number;
+  /** Default 50. */
+  max_tool_calls: number;
+  /** One trial of the agent, milliseconds; default 120,000. */
+  timeout_ms: number;
+  /** One model call, milliseconds; default 60,000. */
+  call_timeout_ms: number;
+}
+
+export interface RetryPolicy {
+  /** Failed model calls (5xx, 429, timeouts) a trial may meet before it is stored as errored. Default 5. */
+  model_failures: number;
+  /** Deaths of the process that ran a trial before it is stored as errored (`worker_crashed`). Default 5. */
+  worker_deaths: number;
+  /** Longest Retry-After that is honoured, milliseconds. Default 300,000. */
+  max_retry_after_ms: number;
+  /** First backoff, milliseconds; doubles with jitter. Default 1,000. */
+  backoff_ms: number;
+}
+
+export interface ToolScoreConfig {
+  /** Must sum to 1. Default 0.4 / 0.3 / 0.3. */
+  weights: { names: number; args: number; order: number };
+  /** `weighted`: scoring.md 1a. `source`: the formula of the source to the letter. `bfcl`: weighted, values compared as BFCL does. */
+  profile: 'weighted' | 'source' | 'bfcl';
+}
+
+export interface SafetyConfig {
+  /** Tools no case may call. */
+  forbidden_tools: string[];
+  /** Tools that need an approval step before them. */
+  high_risk_tools: string[];
+}
+
+/** Name of the tool whose successful call is the approval step. */
+export const APPROVAL_TOOL = 'request_approval';
+
+/** A bound on one metric. Exactly one of min / max. */
+export interface GateConfig {
+  name: string;
+  metric: string;
+  min?: number;
+  max?: number;
+  /** `max: x, exclusive: true` = must be below x. Default false. */
+  exclusive?: boolean;
+  /** Restricts the metric to cases of this category / tag / difficulty / dimension. */
+  category?: string;
+  tag?: string;
+  difficulty?: string;
+  dimension?: string;
+}
+
+export interface RegressionConfig {
+  /** Absolute drop of a [0,1] metric that alerts; default 0.05. */
+  alert: number;
+  /** Absolute drop that fails the gate; default 0.10. */
+  max_drop: number;
+  significance: 'off' | 'required';
+  /** Default 0.05. */
+  alpha: number;
+  /** Refuse a stale baseline. Default false. */
+  strict: boolean;
+  /** Baseline label. Default `main`. */
+  label: string;
+}
+
+/** US dollars per million tokens. */
+export interface Price {
+  input: number;
+  cached_input?: number;
+  output: number;
+}
+
+export interface Suite {
+  name: string;
+  kind: SuiteKind;
+  description?: string;
+  /** Dataset files, relative to the suite file. */
+  datasets: string[];
+  /** Tools offered to every case that names none of its own. */
+  tools: ToolDefinition[];
+  /** Shared mock fixtures by name. */
+  fixtures: Record<string, MockFixture[]>;
+  agent: AgentConfig;
+  judge: JudgeConfig | null;
+  /** Scripted model file that answers when neither OPENAI_API_KEY nor OPENAI_BASE_URL is set; relative to the suite file. */
+  offline_model?: string;
+  /** Scorers that decide, by name; absent: the defaults of docs/scoring.md. */
+  decides?: string[];
+  tool_score: ToolScoreConfig;
+  /** Repetitions of each case; default 1. */
+  trials: number;
+  /** Trials in flight; default 10. */
+  concurrency: number;
+  limits: Limits;
+  retry: RetryPolicy;
+  safety: SafetyConfig;
+  /** Added to the default gates; one of the same name replaces it. */
+  gates: GateConfig[];
+  /** Default gates switched off by name. The safety gate cannot be. */
+  gates_off: string[];
+  regression: RegressionConfig;
+  budget_usd?: number;
+  prices: Record<string, Price>;
+  labels: Record<string, string>;
+}
