@@ -70,7 +70,11 @@ export class ModelError extends Error {
   readonly status: number | null;
   /** Milliseconds the endpoint asked to wait; null when it said nothing usable. */
   readonly retryAfterMs: number | null;
-  constructor(kind: ModelErrorKind, message: string, options: { status?: number | null; retryAfterMs?: number | null; cause?: unknown } = {}) {
+  constructor(
+    kind: ModelErrorKind,
+    message: string,
+    options: { status?: number | null; retryAfterMs?: number | null; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ModelError';
     this.kind = kind;
@@ -79,7 +83,14 @@ export class ModelError extends Error {
   }
 }
 
-const RETRIED: ReadonlySet<ModelErrorKind> = new Set(['rate_limit', 'overloaded', 'server_error', 'timeout', 'connection', 'invalid_reply']);
+const RETRIED: ReadonlySet<ModelErrorKind> = new Set([
+  'rate_limit',
+  'overloaded',
+  'server_error',
+  'timeout',
+  'connection',
+  'invalid_reply',
+]);
 const STOPPING: ReadonlySet<ModelErrorKind> = new Set(['unauthorized', 'forbidden', 'quota', 'model_not_found']);
 
 export function isRetried(kind: ModelErrorKind): boolean {

@@ -5,7 +5,8 @@ import type { Layer, TrialStatus } from './trial.ts';
 export const EVALUATION_STATUSES = ['running', 'paused', 'completed', 'stopped', 'canceled'] as const;
 export type EvaluationStatus = (typeof EVALUATION_STATUSES)[number];
 
-export type StopKind = 'unauthorized' | 'forbidden' | 'quota' | 'model_not_found' | 'endpoint_unreachable' | 'budget' | 'fail_fast';
+export type StopKind =
+  'unauthorized' | 'forbidden' | 'quota' | 'model_not_found' | 'endpoint_unreachable' | 'budget' | 'fail_fast';
 
 /** Why an evaluation stopped early: one message for the user. */
 export interface Stop {
@@ -40,7 +41,16 @@ export type MetricName = (typeof METRICS)[number] | (string & {});
 
 /** Direction in which a metric gets better. */
 export function higherIsBetter(metric: string): boolean {
-  return !['stability_stdev', 'safety_violations', 'unscored_share', 'mean_iterations', 'mean_tool_calls', 'mean_tokens', 'mean_latency_ms', 'cost_usd'].includes(metric);
+  return ![
+    'stability_stdev',
+    'safety_violations',
+    'unscored_share',
+    'mean_iterations',
+    'mean_tool_calls',
+    'mean_tokens',
+    'mean_latency_ms',
+    'cost_usd',
+  ].includes(metric);
 }
 
 /** A number about an evaluation, with what it is over. */

@@ -46,7 +46,10 @@ export interface ModelClient {
  * was paid for. `place` names the call: role, dimension and vote; the sequence number is counted by the caller's order.
  */
 export interface TrialModel {
-  complete(request: ModelRequest, options: { signal: AbortSignal; timeoutMs: number; place: CallPlace }): Promise<ModelReply>;
+  complete(
+    request: ModelRequest,
+    options: { signal: AbortSignal; timeoutMs: number; place: CallPlace },
+  ): Promise<ModelReply>;
 }
 
 export interface CallPlace {
