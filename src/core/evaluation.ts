@@ -107,6 +107,11 @@ export interface CaseFacts {
   tags: string[];
   /** Trials planned. */
   trials: number;
+  /**
+   * Metrics known to apply to the case before any trial ended (see `caseFacts` in statistics/case-facts.ts), so that a
+   * case that never got a result still counts against coverage. Absent: taken from the scores its trials carry.
+   */
+  applies?: string[];
 }
 
 export interface MetricOfCase {
@@ -120,6 +125,18 @@ export interface MetricOfCase {
   applicable: number;
 }
 
+/** Why one trial did not pass. */
+export interface TrialFailure {
+  trial_index: number;
+  status: TrialStatus;
+  /** What decided: the reason of the deciding score, or the error. */
+  reason: string;
+  /** The score that decided; null for an errored trial. */
+  scorer: string | null;
+  /** The first wrong tool call, in words, where the deciding reason does not say it already. */
+  first_wrong_step: string | null;
+}
+
 /** Trials reduced to one case. */
 export interface CaseResult extends CaseFacts {
   outcome: 'passed' | 'failed' | 'flaky' | 'unscored';
@@ -127,6 +144,7 @@ export interface CaseResult extends CaseFacts {
   failed_trials: number;
   unscored_trials: number;
   errored_trials: number;
+  canceled_trials: number;
   missing_trials: number;
   violations: number;
   /** By metric name. */
@@ -136,11 +154,15 @@ export interface CaseResult extends CaseFacts {
   pass_hat_k: (number | null)[];
   /** Completion by trial index (1, 0 or null), for stability. */
   completion_by_trial: (number | null)[];
+  /** Latency by trial index, milliseconds, for percentiles; null where there is none. */
+  latency_by_trial: (number | null)[];
   /** Lowest failing layer over failed trials. */
   layer: Layer | null;
   layers: Record<Layer, number>;
-  /** One line a failed trial: its index, the deciding reason and the first wrong step. */
-  failures: { trial_index: number; status: TrialStatus; reason: string; scorer: string | null }[];
+  /** One entry a failed, unscored or errored trial, by trial index. */
+  failures: TrialFailure[];
+  /** Distinct error kinds of errored and unscored trials, with how many. */
+  error_kinds: Record<string, number>;
   tokens: number | null;
   judge_tokens: number | null;
   cost_usd: number | null;
@@ -168,7 +190,10 @@ export interface Diagnosis {
   layer: Layer | 'all' | 'infrastructure' | 'rubric';
   symptom: string;
   action: string;
+  /** Worst first, at most 20. */
   case_ids: string[];
+  /** How many cases there are in all. */
+  cases: number;
 }
 
 /** Everything the report says of an evaluation that does not depend on a baseline. */
@@ -202,6 +227,8 @@ export interface MetricDelta {
   low: number | null;
   high: number | null;
   p: number | null;
+  /** p after Holm's correction over the [0,1] metrics; null for ratios. */
+  p_adjusted: number | null;
   /** Smallest drop this comparison could have found (two-sided alpha .05, power .8). */
   smallest_detectable: number | null;
   pairs: number;
@@ -211,6 +238,8 @@ export interface MetricDelta {
 /** An evaluation against its baseline. */
 export interface Comparison {
   baseline_evaluation_id: string;
+  /** Cases in both evaluations with equal content hash. */
+  compared_cases: number;
   stale: string[];
   deltas: MetricDelta[];
   newly_failing: string[];
