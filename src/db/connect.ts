@@ -1,0 +1,48 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { fromJsonb, unescapeText } from './escape.ts';
+import type { Database } from './schema.ts';
+
+export type Db = Kysely<Database>;
+
+const OID = { int8: 20, text: 25, numeric: 1700, jsonb: 3802, varchar: 1043, textArray: 1009 } as const;
+
+/** Counts and token sums stay far below 2^53, so bigint and numeric are read as numbers; text and jsonb are unescaped. */
+const types = {
+  getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
+    if (oid === OID.int8 || oid === OID.numeric) return Number;
+    if (oid === OID.text || oid === OID.varchar) return unescapeText;
+    if (oid === OID.jsonb) return fromJsonb;
+    const parse = pg.types.getTypeParser(oid, format ?? 'text') as (value: string) => unknown;
+    if (oid === OID.textArray) return (value) => (parse(value) as string[]).map(unescapeText);
+    return parse;
+  },
+};
+
+export interface ConnectOptions {
+  /** Most connections of this process; default 10. */
+  poolSize?: number;
+  /** Told about connections that died while idle; the next query opens a new one. */
+  onConnectionError?: (error: Error) => void;
+}
+
+/** Opens a pool. No connection is made until the first query. */
+export function connect(databaseUrl: string, options: ConnectOptions = {}): Db {
+  return new Kysely<Database>({ dialect: new PostgresDialect({ pool: createPool(databaseUrl, options) }) });
+}
+
+function createPool(databaseUrl: string, options: ConnectOptions): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    max: options.poolSize ?? 10,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 30_000,
+    types: types as unknown as pg.CustomTypesConfig,
+    application_name: 'assay',
+  });
+  const onError = options.onConnectionError ?? (() => undefined);
+  pool.on('error', onError);
+  // A checked-out client whose backend dies emits its own error; without a listener the process would end.
+  pool.on('connect', (client) => client.on('error', onError));
+  return pool;
+}

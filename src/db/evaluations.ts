@@ -1,0 +1,142 @@
+import { sql, type Selectable } from 'kysely';
+import type { EvaluationStatus, Stop } from '../core/evaluation.ts';
+import type { Db } from './connect.ts';
+import { escapeText } from './escape.ts';
+import type { EvaluationTable } from './schema.ts';
+
+export type EvaluationRow = Selectable<EvaluationTable>;
+
+/** null when there is no such evaluation. */
+export async function findEvaluation(db: Db, id: string): Promise<EvaluationRow | null> {
+  const row = await db.selectFrom('evaluation').selectAll().where('id', '=', id).executeTakeFirst();
+  return row ?? null;
+}
+
+/** The newest evaluation of all, or of a suite; null when there is none. */
+export async function findNewest(db: Db, suite?: string): Promise<EvaluationRow | null> {
+  let query = db.selectFrom('evaluation').selectAll().orderBy('created_at', 'desc').limit(1);
+  if (suite !== undefined) query = query.where('suite', '=', escapeText(suite));
+  return (await query.executeTakeFirst()) ?? null;
+}
+
+/** The newest unfinished evaluation of the same suite, data, agent and number of planned trials: what `run` joins. */
+export async function findJoinable(
+  db: Db,
+  wanted: { suite: string; hashes: { suite: string; data: string; agent: string }; plannedTrials: number },
+): Promise<EvaluationRow | null> {
+  const row = await db
+    .selectFrom('evaluation')
+    .selectAll()
+    .where('suite', '=', escapeText(wanted.suite))
+    .where('status', 'in', ['running', 'paused', 'stopped'])
+    .where('suite_hash', '=', wanted.hashes.suite)
+    .where('data_hash', '=', wanted.hashes.data)
+    .where('agent_hash', '=', wanted.hashes.agent)
+    .where('planned_trials', '=', wanted.plannedTrials)
+    .orderBy('created_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export interface EvaluationFilter {
+  suite?: string;
+  status?: EvaluationStatus;
+  scheduleId?: string;
+  /** Default 20. */
+  limit?: number;
+}
+
+/** Newest first. */
+export async function listEvaluations(db: Db, filter: EvaluationFilter = {}): Promise<EvaluationRow[]> {
+  let query = db.selectFrom('evaluation').selectAll().orderBy('created_at', 'desc').limit(filter.limit ?? 20);
+  if (filter.suite !== undefined) query = query.where('suite', '=', escapeText(filter.suite));
+  if (filter.status !== undefined) query = query.where('status', '=', filter.status);
+  if (filter.scheduleId !== undefined) query = query.where('schedule_id', '=', filter.scheduleId);
+  return query.execute();
+}
+
+/** Number of evaluations that go on by themselves. */
+export async function countRunning(db: Db): Promise<number> {
+  const row = await db
+    .selectFrom('evaluation')
+    .select((e) => e.fn.countAll<number>().as('n'))
+    .where('status', '=', 'running')
+    .executeTakeFirstOrThrow();
+  return Number(row.n);
+}
+
+/** Marks the start. The first start time is kept over resumes. */
+export async function markStarted(db: Db, id: string): Promise<void> {
+  await sql`update evaluation set started_at = coalesce(started_at, now()) where id = ${id}`.execute(db);
+}
+
+/**
+ * Opens an evaluation for more work (resume, retry): status running, a new revision so that workers drop what they
+ * remember of it. Returns the new revision.
+ */
+export async function reopenEvaluation(
+  db: Db,
+  id: string,
+  changes: { budgetUsd?: number; concurrency?: number } = {},
+): Promise<number> {
+  const row = await db
+    .updateTable('evaluation')
+    .set((e) => ({
+      status: 'running' as const,
+      stop_kind: null,
+      stop_message: null,
+      finished_at: null,
+      exit_code: null,
+      verdict: null,
+      revision: e('revision', '+', 1),
+      ...(changes.budgetUsd === undefined ? {} : { budget_usd: changes.budgetUsd }),
+      ...(changes.concurrency === undefined ? {} : { concurrency: changes.concurrency }),
+    }))
+    .where('id', '=', id)
+    .returning('revision')
+    .executeTakeFirstOrThrow();
+  return row.revision;
+}
+
+/** Pauses or unpauses; false when the evaluation is in no state for it. */
+export async function setPaused(db: Db, id: string, paused: boolean): Promise<boolean> {
+  const result = await db
+    .updateTable('evaluation')
+    .set({ status: paused ? 'paused' : 'running' })
+    .where('id', '=', id)
+    .where('status', '=', paused ? 'running' : 'paused')
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Writes the end of an evaluation: status, exit code and verdict in one statement. */
+export async function markEnded(
+  db: Db,
+  id: string,
+  end: { status: EvaluationStatus; stop: Stop | null; exitCode: number; verdict: string },
+): Promise<void> {
+  await db
+    .updateTable('evaluation')
+    .set({
+      status: end.status,
+      stop_kind: end.stop?.kind ?? null,
+      stop_message: end.stop === null ? null : escapeText(end.stop.message),
+      exit_code: end.exitCode,
+      verdict: escapeText(end.verdict),
+      finished_at: new Date(),
+    })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Removes an evaluation and everything of it. Baselines that point to it must be moved first. */
+export async function deleteEvaluation(db: Db, id: string): Promise<boolean> {
+  const result = await db.deleteFrom('evaluation').where('id', '=', id).executeTakeFirst();
+  return result.numDeletedRows > 0n;
+}
+
+/** Tells every worker to end the model calls of an evaluation at once. */
+export async function notifyCancel(db: Db, id: string): Promise<void> {
+  await sql`select pg_notify('assay_cancel', ${id})`.execute(db);
+}

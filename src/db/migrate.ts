@@ -1,0 +1,89 @@
+import { existsSync, promises as fs } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { sql } from 'kysely';
+import { FileMigrationProvider, Migrator } from 'kysely/migration';
+import { UserError } from '../core/errors.ts';
+import { connect, type Db } from './connect.ts';
+
+/** Beside src/ in a checkout, beside dist/src/ in the package. */
+function migrationFolder(): string {
+  const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
+  if (!existsSync(folder)) throw new UserError(`migrations are missing: ${folder}`, { hint: 'reinstall assay' });
+  return folder;
+}
+
+function createMigrator(db: Db): Migrator {
+  return new Migrator({ db, provider: new FileMigrationProvider({ fs, path, migrationFolder: migrationFolder() }) });
+}
+
+/**
+ * Brings the schema up to date, under an advisory lock (two starts at once: one migrates, the other waits).
+ * @throws UserError when the database is newer than this version of assay.
+ */
+export async function migrate(databaseUrl: string): Promise<{ applied: string[] }> {
+  const db = connect(databaseUrl, { poolSize: 2 });
+  try {
+    const status = await readStatus(db);
+    if (status.unknown.length > 0) throw newerSchema(status.unknown);
+    if (status.pending.length === 0) return { applied: [] };
+    const { error, results } = await createMigrator(db).migrateToLatest();
+    if (error !== undefined) throw error;
+    return { applied: (results ?? []).map((result) => result.migrationName) };
+  } finally {
+    await db.destroy();
+  }
+}
+
+export interface MigrationStatus {
+  applied: string[];
+  pending: string[];
+  /** Applied by a newer version of assay. */
+  unknown: string[];
+}
+
+/** Which migrations are applied, which wait, and which this version does not know. */
+export async function migrationStatus(databaseUrl: string): Promise<MigrationStatus> {
+  const db = connect(databaseUrl, { poolSize: 1 });
+  try {
+    return await readStatus(db);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** @throws UserError when the schema is not the one this version works with. */
+export async function requireCurrentSchema(databaseUrl: string): Promise<void> {
+  const status = await migrationStatus(databaseUrl);
+  if (status.unknown.length > 0) throw newerSchema(status.unknown);
+  if (status.pending.length > 0) {
+    throw new UserError(`the database lacks ${status.pending.length} migration(s): ${status.pending.join(', ')}`, {
+      hint: 'run `assay db migrate`',
+      exitCode: 4,
+    });
+  }
+}
+
+async function readStatus(db: Db): Promise<MigrationStatus> {
+  const known = (await fs.readdir(migrationFolder()))
+    .filter((name) => /^\d.*\.(ts|js)$/.test(name) && !name.endsWith('.d.ts'))
+    .map((name) => name.replace(/\.(ts|js)$/, ''))
+    .sort();
+  const table = await sql<{ exists: boolean }>`select to_regclass('kysely_migration') is not null as exists`.execute(db);
+  if (table.rows[0]?.exists !== true) return { applied: [], pending: known, unknown: [] };
+  const rows = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
+  const applied = rows.rows.map((row) => row.name);
+  return {
+    applied,
+    pending: known.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !known.includes(name)),
+  };
+}
+
+function newerSchema(unknown: string[]): UserError {
+  return new UserError(`the database was migrated by a newer assay (it has ${unknown.join(', ')})`, {
+    hint: 'update assay, or point DATABASE_URL at another database',
+    exitCode: 4,
+  });
+}
+

@@ -1,0 +1,239 @@
+import type { ColumnType, Generated } from 'kysely';
+import type { Json } from '../core/json.ts';
+import type { Suite } from '../core/suite.ts';
+import type { EvalCase } from '../core/case.ts';
+import type { Trajectory } from '../core/trajectory.ts';
+import type { CaseResult, Comparison, EvaluationResult, EvaluationStatus } from '../core/evaluation.ts';
+import type { ModelReply } from '../core/model.ts';
+import type { TrialStatus } from '../core/trial.ts';
+
+/** Column types by hand; a test compares them with the live schema. bigint and numeric are read as numbers (see connect.ts). */
+type Stored<T> = ColumnType<T, string, string>;
+
+export interface EvaluationTable {
+  id: string;
+  suite: string;
+  kind: string;
+  status: EvaluationStatus;
+  stop_kind: string | null;
+  stop_message: string | null;
+  suite_hash: string;
+  data_hash: string;
+  agent_hash: string;
+  judge_hash: string | null;
+  agent_version: string;
+  agent_model: string | null;
+  judge_model: string | null;
+  definition: Stored<Suite>;
+  suite_path: string;
+  suite_root: string;
+  offline: boolean;
+  labels: ColumnType<Record<string, string>, string, string>;
+  trials: number;
+  concurrency: number;
+  cases: number;
+  planned_trials: number;
+  budget_usd: number | null;
+  fail_fast: Generated<boolean>;
+  filters: ColumnType<Json, string, string>;
+  baseline_label: Generated<string>;
+  schedule_id: string | null;
+  revision: Generated<number>;
+  created_at: Generated<Date>;
+  started_at: Date | null;
+  finished_at: Date | null;
+  exit_code: number | null;
+  verdict: string | null;
+}
+
+export interface EvaluationCaseTable {
+  evaluation_id: string;
+  position: number;
+  case_id: string;
+  content_hash: string;
+  content: Stored<EvalCase>;
+  trials: number;
+  first_ordinal: number;
+  category: string | null;
+  difficulty: string | null;
+  dimension: string | null;
+  tags: string[];
+}
+
+interface TrialColumns {
+  evaluation_id: string;
+  case_id: string;
+  trial_index: number;
+}
+
+export interface TrialTable extends TrialColumns {
+  status: TrialStatus | null;
+  fence: number;
+  trajectory_fence: number | null;
+  worker: string;
+  running: Generated<boolean>;
+  deaths: Generated<number>;
+  model_failures: Generated<number>;
+  rate_limits: Generated<number>;
+  error_kind: string | null;
+  error_message: string | null;
+  final_status: string | null;
+  iterations: number | null;
+  tool_calls: number | null;
+  input_tokens: number | null;
+  cached_tokens: number | null;
+  output_tokens: number | null;
+  reasoning_tokens: number | null;
+  total_tokens: number | null;
+  judge_tokens: number | null;
+  cost_usd: number | null;
+  judge_cost_usd: number | null;
+  latency_ms: number | null;
+  first_token_ms: number | null;
+  first_started_at: Generated<Date>;
+  started_at: Generated<Date>;
+  finished_at: Date | null;
+}
+
+export interface TrajectoryTable extends TrialColumns {
+  fence: number;
+  body: Stored<Trajectory>;
+}
+
+export interface ModelCallTable extends TrialColumns {
+  role: string;
+  path: string;
+  dimension: string;
+  vote: number;
+  sequence: number;
+  request_hash: string;
+  response: Stored<ModelReply>;
+  model: string | null;
+  input_tokens: number | null;
+  cached_tokens: number | null;
+  output_tokens: number | null;
+  reasoning_tokens: number | null;
+  total_tokens: number | null;
+  cost_usd: number | null;
+  latency_ms: number;
+  called_at: Generated<Date>;
+}
+
+export interface ScoreTable extends TrialColumns {
+  scorer: string;
+  dimension: string | null;
+  value: number | null;
+  passed: boolean | null;
+  deciding: boolean;
+  violation: boolean;
+  reason: string;
+  details: ColumnType<Json, string, string>;
+}
+
+export interface JudgeVerdictTable extends TrialColumns {
+  dimension: string;
+  vote: number;
+  prompt_hash: string;
+  model: string | null;
+  params: ColumnType<Json, string, string>;
+  raw_reply: string | null;
+  parsed: ColumnType<Json, string, string>;
+  unscored_cause: string | null;
+  reason: string | null;
+}
+
+export interface CaseResultTable {
+  evaluation_id: string;
+  case_id: string;
+  content_hash: string;
+  category: string | null;
+  difficulty: string | null;
+  dimension: string | null;
+  tags: string[];
+  outcome: CaseResult['outcome'];
+  passed_trials: number;
+  failed_trials: number;
+  unscored_trials: number;
+  errored_trials: number;
+  missing_trials: number;
+  layer: string | null;
+  completion_rate: number | null;
+  tool_score: number | null;
+  stdev: number | null;
+  tokens: number | null;
+  cost_usd: number | null;
+  body: Stored<CaseResult>;
+}
+
+export interface EvaluationResultTable {
+  evaluation_id: string;
+  body: Stored<EvaluationResult>;
+  comparison: ColumnType<Comparison | null, string | null, string | null>;
+  computed_at: Generated<Date>;
+}
+
+export interface EvaluationMetricTable {
+  evaluation_id: string;
+  metric: string;
+  value: number | null;
+  low: number | null;
+  high: number | null;
+  cases: number;
+  cases_applicable: number;
+  trials: number;
+  trials_applicable: number;
+}
+
+export interface MetricDeltaTable {
+  evaluation_id: string;
+  baseline_evaluation_id: string;
+  metric: string;
+  baseline_value: number | null;
+  value: number | null;
+  delta: number | null;
+  kind: string;
+  low: number | null;
+  high: number | null;
+  p: number | null;
+  smallest_detectable: number | null;
+  pairs: number;
+  verdict: string;
+}
+
+export interface GateResultTable {
+  evaluation_id: string;
+  position: number;
+  gate: string;
+  metric: string;
+  wanted: string;
+  got: number | null;
+  trials: number;
+  trials_applicable: number;
+  verdict: string;
+  reason: string;
+  case_ids: string[];
+}
+
+export interface BaselineTable {
+  suite: string;
+  label: string;
+  evaluation_id: string;
+  note: string | null;
+  set_at: Generated<Date>;
+}
+
+export interface Database {
+  evaluation: EvaluationTable;
+  evaluation_case: EvaluationCaseTable;
+  trial: TrialTable;
+  trajectory: TrajectoryTable;
+  model_call: ModelCallTable;
+  score: ScoreTable;
+  judge_verdict: JudgeVerdictTable;
+  case_result: CaseResultTable;
+  evaluation_result: EvaluationResultTable;
+  evaluation_metric: EvaluationMetricTable;
+  metric_delta: MetricDeltaTable;
+  gate_result: GateResultTable;
+  baseline: BaselineTable;
+}

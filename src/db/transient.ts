@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const TRANSIENT_STATES = new Set(['57P01', '57P02', '57P03', '40001', '40P01', '53300', '55P03', 'XX000']);
+const TRANSIENT_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH']);
+const TRANSIENT_TEXT = /terminated|timeout exceeded when trying to connect|Connection ended|not queryable|server conn|starting up/i;
+
+/** True for failures that go away when Postgres is back: lost connections, restarts, serialization conflicts. */
+export function isTransient(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = (error as { code?: unknown }).code;
+  if (typeof code === 'string') {
+    return TRANSIENT_STATES.has(code) || TRANSIENT_CODES.has(code) || code.startsWith('08');
+  }
+  if (error instanceof AggregateError) return error.errors.some(isTransient);
+  return TRANSIENT_TEXT.test(error.message);
+}
+
+/**
+ * Runs a database operation again while Postgres is away. The operation must be safe to repeat.
+ * @param patienceMs how long to go on; default 60,000. Then the last error is thrown.
+ */
+export async function whileTransient<T>(operation: () => Promise<T>, patienceMs = 60_000): Promise<T> {
+  const deadline = Date.now() + patienceMs;
+  for (let delay = 50; ; delay = Math.min(delay * 2, 1_000)) {
+    try {
+      return await operation();
+    } catch (error) {
+      if (!isTransient(error) || Date.now() + delay > deadline) throw error;
+      await sleep(delay);
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import { sql } from 'kysely';
+import type { EvalCase } from '../core/case.ts';
+import type { ModelReply } from '../core/model.ts';
+import type { Trajectory } from '../core/trajectory.ts';
+import type { TrialKey } from '../core/trial.ts';
+import { createBatcher } from './batch.ts';
+import type { Db } from './connect.ts';
+import { whileTransient } from './transient.ts';
+
+export interface JournaledCall {
+  role: string;
+  path: string;
+  dimension: string;
+  vote: number;
+  sequence: number;
+  request_hash: string;
+  response: ModelReply;
+}
+
+/** Model calls of a trial that were paid for already. */
+export async function loadJournal(db: Db, key: TrialKey): Promise<JournaledCall[]> {
+  return whileTransient(() =>
+    db
+      .selectFrom('model_call')
+      .select(['role', 'path', 'dimension', 'vote', 'sequence', 'request_hash', 'response'])
+      .where('evaluation_id', '=', key.evaluation_id)
+      .where('case_id', '=', key.case_id)
+      .where('trial_index', '=', key.trial_index)
+      .orderBy('sequence')
+      .execute(),
+  );
+}
+
+/** The stored trajectory of a trial; null when there is none. */
+export async function loadTrajectory(db: Db, key: TrialKey): Promise<Trajectory | null> {
+  const row = await whileTransient(() =>
+    db
+      .selectFrom('trajectory')
+      .select('body')
+      .where('evaluation_id', '=', key.evaluation_id)
+      .where('case_id', '=', key.case_id)
+      .where('trial_index', '=', key.trial_index)
+      .executeTakeFirst(),
+  );
+  return row?.body ?? null;
+}
+
+export interface StoredCase {
+  evalCase: EvalCase;
+  contentHash: string;
+}
+
+/** Reads cases of the snapshot by position, several in one query. */
+export function createCaseReader(db: Db): (evaluationId: string, position: number) => Promise<StoredCase> {
+  interface Wanted {
+    evaluationId: string;
+    position: number;
+  }
+  const batcher = createBatcher<Wanted, StoredCase>({
+    keyOf: (wanted) => `${wanted.evaluationId} ${wanted.position}`,
+    parallel: 2,
+    flush: (items) => whileTransient(() => loadCases(db, items)),
+  });
+  return (evaluationId, position) => batcher.submit({ evaluationId, position });
+}
+
+async function loadCases(db: Db, wanted: { evaluationId: string; position: number }[]): Promise<StoredCase[]> {
+  const rows = await sql<{ evaluation_id: string; position: number; content: EvalCase; content_hash: string }>`
+    select c.evaluation_id, c.position, c.content, c.content_hash
+    from unnest(${wanted.map((item) => item.evaluationId)}::text[], ${wanted.map((item) => item.position)}::integer[]) as w(evaluation_id, position)
+    join evaluation_case c using (evaluation_id, position)`.execute(db);
+  const byKey = new Map(rows.rows.map((row) => [`${row.evaluation_id} ${row.position}`, row]));
+  return wanted.map((item) => {
+    const row = byKey.get(`${item.evaluationId} ${item.position}`);
+    if (row === undefined) throw new Error(`evaluation ${item.evaluationId} has no case at position ${item.position}`);
+    return { evalCase: row.content, contentHash: row.content_hash };
+  });
+}
