@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { Client, DatabaseError, escapeIdentifier } from 'pg';
 
 /** Bound on connecting, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 2000;
@@ -6,10 +6,10 @@ const CONNECT_TIMEOUT_MS = 2000;
 /** Can this database server be reached and logged in to? null, or why not. A missing database counts as reached. */
 export async function probeDatabase(databaseUrl: string): Promise<string | null> {
   try {
-    await withClient(databaseUrl, async (client) => client.query("SELECT 1"), CONNECT_TIMEOUT_MS);
+    await withClient(databaseUrl, async (client) => client.query('SELECT 1'), CONNECT_TIMEOUT_MS);
     return null;
   } catch (error) {
-    if (error instanceof pg.DatabaseError && error.code === '3D000') return null;
+    if (error instanceof DatabaseError && error.code === '3D000') return null;
     return error instanceof Error ? error.message || error.name : String(error);
   }
 }
@@ -21,7 +21,7 @@ export async function ensureDatabase(databaseUrl: string): Promise<void> {
   maintenance.pathname = '/postgres';
   await withClient(maintenance.href, async (client) => {
     const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
-    if (found.rowCount === 0) await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`);
+    if (found.rowCount === 0) await client.query(`CREATE DATABASE ${escapeIdentifier(name)}`);
   });
 }
 
@@ -35,10 +35,10 @@ export async function serverVersion(databaseUrl: string): Promise<string> {
 
 async function withClient<T>(
   databaseUrl: string,
-  work: (client: pg.Client) => Promise<T>,
+  work: (client: Client) => Promise<T>,
   queryTimeoutMs = 30_000,
 ): Promise<T> {
-  const client = new pg.Client({
+  const client = new Client({
     connectionString: databaseUrl,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: queryTimeoutMs,

@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { describeFileError, hasCode } from './system-error.ts';
+import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
+
+export interface DetachedOptions {
+  command: string;
+  args: readonly string[];
+  /** Given whole: nothing of the caller's own environment (keys!) is inherited. */
+  env: Record<string, string>;
+  cwd: string;
+  /** Standard output and error are appended here. */
+  logFile: string;
+  user: { uid: number; gid: number } | null;
+}
+
+export interface DetachedProcess {
+  identity: ProcessIdentity;
+  /** Why it ended; null while it runs. Known only to the process that started it. */
+  ended(): string | null;
+}
+
+/**
+ * Starts a process in a session of its own, so that neither Ctrl-C in the terminal nor the death of its parent
+ * reaches it.
+ * @throws Error when the command cannot be started.
+ */
+export async function spawnDetached(options: DetachedOptions): Promise<DetachedProcess> {
+  const logDescriptor = openLog(options.logFile);
+  try {
+    const child = spawn(options.command, options.args, {
+      detached: true,
+      cwd: options.cwd,
+      env: options.env,
+      stdio: ['ignore', logDescriptor, logDescriptor],
+      ...(options.user === null ? {} : { uid: options.user.uid, gid: options.user.gid }),
+    });
+    let reason: string | null = null;
+    child.on('exit', (code, signal) => {
+      reason = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
+    });
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+    child.unref();
+    const pid = child.pid;
+    if (pid === undefined) throw new Error(`${options.command} started without a pid`);
+    const identity = identifyProcess(pid) ?? { pid, startedAt: 'ended at once' };
+    return { identity, ended: () => reason };
+  } finally {
+    closeSync(logDescriptor);
+  }
+}
+
+const LOG_LIMIT_BYTES = 10 * 1024 * 1024;
+
+/** Opens a log for appending; one beyond 10 MB becomes `NAME.1` first, replacing the older one. */
+function openLog(path: string): number {
+  try {
+    if (statSync(path).size > LOG_LIMIT_BYTES) renameSync(path, `${path}.1`);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw describeFileError(error, path);
+  }
+  try {
+    return openSync(path, 'a', 0o644);
+  } catch (error) {
+    throw describeFileError(error, path);
+  }
+}
+
+/** The last lines of a log, for an error message; empty when there is none. */
+export function tailOfLog(path: string, lines = 5): string {
+  try {
+    return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-lines).join('\n');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return '';
+    throw error;
+  }
+}

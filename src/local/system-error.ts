@@ -1,0 +1,33 @@
+import { EXIT, UserError } from '../core/errors.ts';
+
+/** Is this a system error with one of these codes (`ENOENT`, `EACCES`, …)? */
+export function hasCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code);
+}
+
+/**
+ * Turns the file-system errors a user can mend (disk full, read-only, no permission) into a `UserError` with exit
+ * code 4; any other error is returned as it is.
+ */
+export function describeFileError(error: unknown, path: string): unknown {
+  const cause = { cause: error, exitCode: EXIT.infrastructure };
+  if (hasCode(error, 'ENOSPC', 'EDQUOT')) {
+    return new UserError(`No space left on the disk that holds ${path}.`, {
+      ...cause,
+      hint: 'Free some space (a stack needs about 200 MB to start), or choose another folder with --home or ASSAY_HOME.',
+    });
+  }
+  if (hasCode(error, 'EROFS', 'EACCES', 'EPERM')) {
+    return new UserError(`Cannot write to ${path}.`, {
+      ...cause,
+      hint: 'Make the folder writable for this user, or choose another one with --home or ASSAY_HOME.',
+    });
+  }
+  if (hasCode(error, 'ENOTDIR', 'EEXIST')) {
+    return new UserError(`${path} is needed as a folder, but a file is in its way.`, {
+      ...cause,
+      hint: 'Move the file away, or choose another folder with --home or ASSAY_HOME.',
+    });
+  }
+  return error;
+}
