@@ -1,0 +1,47 @@
+import type { EvalCase, Expected } from '../core/case.ts';
+import type { CaseFacts } from '../core/evaluation.ts';
+import type { Suite } from '../core/suite.ts';
+
+/** True when the case states how its outcome is checked without a judge. */
+function hasOutcomeChecks(expected: Expected): boolean {
+  const lists = [expected.answer_contains, expected.answer_not_contains, expected.answer_matches, expected.state];
+  const single = [expected.answer_equals, expected.answer_json, expected.number, expected.final_status];
+  return lists.some((list) => list !== undefined && list.length > 0) || single.some((check) => check !== undefined);
+}
+
+/** Metrics that are known to apply to a case before it runs; see `CaseFacts.applies`. */
+function appliesTo(evalCase: EvalCase, suite: Pick<Suite, 'judge'>): string[] {
+  const { expected } = evalCase;
+  const judged: readonly string[] = suite.judge?.dimensions ?? [];
+  const applies: string[] = [];
+  if (hasOutcomeChecks(expected) || judged.includes('task_completion')) applies.push('completion_rate', 'partial_rate');
+  const alternatives = expected.any_of ?? [];
+  if (expected.calls !== undefined || alternatives.length > 0) {
+    applies.push('tool_score', 'tool_names', 'tool_args', 'tool_order');
+    if (expected.match !== undefined || alternatives.some((one) => one.match !== undefined)) applies.push('tool_match');
+  }
+  const reference = expected.answer !== undefined || expected.criteria !== undefined;
+  if (reference && judged.includes('answer_quality')) applies.push('answer_quality');
+  if (evalCase.min_steps !== undefined) applies.push('step_efficiency');
+  return applies;
+}
+
+/**
+ * What aggregation needs of a case.
+ * @param trials trials planned for the case
+ */
+export function caseFacts(
+  evalCase: EvalCase,
+  options: { suite: Pick<Suite, 'judge'>; contentHash: string; trials: number },
+): CaseFacts {
+  return {
+    case_id: evalCase.id,
+    content_hash: options.contentHash,
+    category: evalCase.category ?? null,
+    difficulty: evalCase.difficulty ?? null,
+    dimension: evalCase.dimension ?? null,
+    tags: evalCase.tags ?? [],
+    trials: options.trials,
+    applies: appliesTo(evalCase, options.suite),
+  };
+}

@@ -1,0 +1,113 @@
+import type { CaseResult, Diagnosis, Metric, Stability } from '../core/evaluation.ts';
+import { atLeast, exceeds } from '../core/score.ts';
+import { LAYER_LIMITS } from './layers.ts';
+import { createWorstList } from './worst-list.ts';
+import type { WorstList } from './worst-list.ts';
+
+/** Case ids a diagnosis lists at most. */
+export const DIAGNOSIS_CASES = 20;
+const COMPLETION_LIMIT = 0.8;
+const STABILITY_LIMIT = 0.1;
+const UNSCORED_LIMIT = 0.02;
+const AGREEMENT_LIMIT = 0.85;
+
+export interface DiagnosisFacts {
+  metrics: ReadonlyMap<string, Metric>;
+  stability: Stability | null;
+  unscoredShare: number;
+  /** Share of human labels the judge agrees with; null when there are none. */
+  judgeAgreement: number | null;
+}
+
+export interface DiagnosisAccumulator {
+  add(result: CaseResult): void;
+  finish(facts: DiagnosisFacts): Diagnosis[];
+}
+
+type Lists = Record<'plan' | 'tool' | 'efficiency' | 'flaky' | 'unscored', WorstList>;
+
+function percent(value: number): string {
+  return `${(value * 100).toFixed(1)} %`;
+}
+
+function planning(plan: number, completion: number | null): Omit<Diagnosis, 'case_ids' | 'cases'> {
+  const symptom = `plan quality ${plan.toFixed(2)} is under ${LAYER_LIMITS.plan}`;
+  return completion !== null && !atLeast(completion, COMPLETION_LIMIT)
+    ? {
+        layer: 'L1',
+        symptom: `${symptom}, and completion is ${percent(completion)}`,
+        action: 'Mend the prompt, not the tools: more tools do not help while the plan is wrong.',
+      }
+    : { layer: 'L1', symptom, action: 'Make task decomposition explicit in the system prompt.' };
+}
+
+function tools(tool: number, completion: number | null): Omit<Diagnosis, 'case_ids' | 'cases'> {
+  const symptom = `tool score ${tool.toFixed(2)} is under ${LAYER_LIMITS.tool}`;
+  const action =
+    'Put conditions of use and argument examples into the tool descriptions; validate arguments before the call.';
+  return completion !== null && atLeast(completion, COMPLETION_LIMIT)
+    ? { layer: 'L2', symptom: `${symptom} although ${percent(completion)} of the tasks are completed`, action }
+    : { layer: 'L2', symptom, action };
+}
+
+/** The rules of docs/statistics.md, "Diagnosis", over the aggregates of one evaluation. */
+function findings(facts: DiagnosisFacts, lists: Lists): Diagnosis[] {
+  const value = (metric: string): number | null => facts.metrics.get(metric)?.value ?? null;
+  const found: Diagnosis[] = [];
+  const push = (finding: Omit<Diagnosis, 'case_ids' | 'cases'>, list: WorstList | null): void => {
+    found.push({ ...finding, case_ids: list?.ids() ?? [], cases: list?.count() ?? 0 });
+  };
+  const completion = value('completion_rate');
+  const plan = value('plan_quality');
+  const tool = value('tool_score');
+  const efficiency = value('step_efficiency');
+  if (plan !== null && !atLeast(plan, LAYER_LIMITS.plan)) push(planning(plan, completion), lists.plan);
+  if (tool !== null && !atLeast(tool, LAYER_LIMITS.tool)) push(tools(tool, completion), lists.tool);
+  if (
+    completion !== null &&
+    exceeds(completion, COMPLETION_LIMIT) &&
+    efficiency !== null &&
+    !atLeast(efficiency, LAYER_LIMITS.efficiency)
+  ) {
+    const symptom = `step efficiency ${efficiency.toFixed(2)} is under ${LAYER_LIMITS.efficiency} while tasks succeed`;
+    push({ layer: 'L3', symptom, action: 'Lead to the direct path; remove redundant calls.' }, lists.efficiency);
+  }
+  const stdev = facts.stability?.stdev ?? null;
+  if (stdev !== null && exceeds(stdev, STABILITY_LIMIT)) {
+    const symptom = `completion moves between repetitions: stdev ${stdev.toFixed(2)} is over ${STABILITY_LIMIT}`;
+    const action = 'Look at tool timeouts and nondeterministic dependencies; add cases.';
+    push({ layer: 'all', symptom, action }, lists.flaky);
+  }
+  if (exceeds(facts.unscoredShare, UNSCORED_LIMIT)) {
+    const symptom = `${percent(facts.unscoredShare)} of the trials have no verdict`;
+    const action = 'Look at the judge and the infrastructure, then retry these trials; the agent is not to blame.';
+    push({ layer: 'infrastructure', symptom, action }, lists.unscored);
+  }
+  if (facts.judgeAgreement !== null && !atLeast(facts.judgeAgreement, AGREEMENT_LIMIT)) {
+    const symptom = `the judge agrees with ${percent(facts.judgeAgreement)} of the human labels`;
+    push({ layer: 'rubric', symptom, action: 'Make the rubric checkable; look at the cases they disagree on.' }, null);
+  }
+  return found;
+}
+
+/** Collects the cases behind each rule while cases stream by. */
+export function createDiagnosis(): DiagnosisAccumulator {
+  const list = (): WorstList => createWorstList(DIAGNOSIS_CASES);
+  const lists: Lists = { plan: list(), tool: list(), efficiency: list(), flaky: list(), unscored: list() };
+  return {
+    add(result) {
+      const below = (target: WorstList, metric: string, limit: number): void => {
+        const mean = result.metrics[metric]?.mean ?? null;
+        if (mean !== null && !atLeast(mean, limit)) target.add(result.case_id, -mean);
+      };
+      below(lists.plan, 'plan_quality', LAYER_LIMITS.plan);
+      below(lists.tool, 'tool_score', LAYER_LIMITS.tool);
+      below(lists.efficiency, 'step_efficiency', LAYER_LIMITS.efficiency);
+      const stdev = result.metrics['completion_rate']?.stdev ?? null;
+      if (stdev !== null && stdev > 0) lists.flaky.add(result.case_id, stdev);
+      const scored = result.passed_trials + result.failed_trials;
+      if (scored < result.trials) lists.unscored.add(result.case_id, result.trials - scored);
+    },
+    finish: (facts) => findings(facts, lists),
+  };
+}
