@@ -80,6 +80,7 @@ async function createTrialTables(db: Kysely<unknown>): Promise<void> {
       trajectory_fence bigint,
       worker text not null,
       running boolean not null default true,
+      claims integer not null default 1,
       deaths integer not null default 0,
       model_failures integer not null default 0,
       rate_limits integer not null default 0,

@@ -6,7 +6,15 @@ export const EVALUATION_STATUSES = ['running', 'paused', 'completed', 'stopped',
 export type EvaluationStatus = (typeof EVALUATION_STATUSES)[number];
 
 export type StopKind =
-  'unauthorized' | 'forbidden' | 'quota' | 'model_not_found' | 'endpoint_unreachable' | 'budget' | 'fail_fast';
+  | 'unauthorized'
+  | 'forbidden'
+  | 'quota'
+  | 'model_not_found'
+  | 'endpoint_unreachable'
+  | 'budget'
+  | 'fail_fast'
+  | 'no_progress'
+  | 'canceled';
 
 /** Why an evaluation stopped early: one message for the user. */
 export interface Stop {

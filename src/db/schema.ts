@@ -72,6 +72,7 @@ export interface TrialTable extends TrialColumns {
   trajectory_fence: number | null;
   worker: string;
   running: Generated<boolean>;
+  claims: Generated<number>;
   deaths: Generated<number>;
   model_failures: Generated<number>;
   rate_limits: Generated<number>;

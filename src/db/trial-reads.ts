@@ -5,6 +5,7 @@ import type { Trajectory } from '../core/trajectory.ts';
 import type { TrialKey } from '../core/trial.ts';
 import { createBatcher } from './batch.ts';
 import type { Db } from './connect.ts';
+import { escapeText } from './escape.ts';
 import { whileTransient } from './transient.ts';
 
 export interface JournaledCall {
@@ -24,7 +25,7 @@ export async function loadJournal(db: Db, key: TrialKey): Promise<JournaledCall[
       .selectFrom('model_call')
       .select(['role', 'path', 'dimension', 'vote', 'sequence', 'request_hash', 'response'])
       .where('evaluation_id', '=', key.evaluation_id)
-      .where('case_id', '=', key.case_id)
+      .where('case_id', '=', escapeText(key.case_id))
       .where('trial_index', '=', key.trial_index)
       .orderBy('sequence')
       .execute(),
@@ -38,7 +39,7 @@ export async function loadTrajectory(db: Db, key: TrialKey): Promise<Trajectory 
       .selectFrom('trajectory')
       .select('body')
       .where('evaluation_id', '=', key.evaluation_id)
-      .where('case_id', '=', key.case_id)
+      .where('case_id', '=', escapeText(key.case_id))
       .where('trial_index', '=', key.trial_index)
       .executeTakeFirst(),
   );

@@ -19,7 +19,9 @@ export interface Claim {
   deaths: number;
   model_failures: number;
   rate_limits: number;
-  /** True when no earlier activity started this trial: nothing can be in the journal. */
+  /** Money of the agent's stored part; null before it, or without a price. */
+  cost_usd: number | null;
+  /** True when no earlier activity started this step of the trial: nothing of it can be in the journal. */
   first: boolean;
 }
 
@@ -128,10 +130,10 @@ async function claimTrials(db: Db, worker: string, keys: TrialKey[]): Promise<(C
     on conflict (evaluation_id, case_id, trial_index) do update
       set fence = excluded.fence,
         deaths = t.deaths + case when t.running and t.worker <> excluded.worker then 1 else 0 end,
-        worker = excluded.worker, running = true, started_at = now()
+        worker = excluded.worker, running = true, claims = t.claims + 1, started_at = now()
       where t.status is null
-    returning t.evaluation_id, t.case_id, t.trial_index, t.fence, t.trajectory_fence, t.deaths, t.model_failures, t.rate_limits,
-      t.started_at = t.first_started_at as first`.execute(db);
+    returning t.evaluation_id, t.case_id, t.trial_index, t.fence, t.trajectory_fence, t.deaths, t.model_failures, t.rate_limits, t.cost_usd,
+      t.claims = 1 as first`.execute(db);
   const byKey = new Map(rows.rows.map((row) => [keyText(row), row]));
   return keys.map((key) => byKey.get(keyText(key)) ?? null);
 }
@@ -216,7 +218,7 @@ async function saveTrajectories(
     with input as (
       select * from jsonb_to_recordset(${toJsonb(input)}::jsonb) as i(${TRAJECTORY_RECORD})
     ), held as (
-      update trial t set ${TRAJECTORY_ASSIGNMENTS}, trajectory_fence = i.fence, running = false
+      update trial t set ${TRAJECTORY_ASSIGNMENTS}, trajectory_fence = i.fence, running = false, claims = 0
       from input i
       where t.evaluation_id = i.evaluation_id and t.case_id = i.case_id and t.trial_index = i.trial_index and t.fence = i.fence
       returning t.evaluation_id, t.case_id, t.trial_index, t.fence

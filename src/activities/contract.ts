@@ -1,0 +1,57 @@
+import type { Stop } from '../core/evaluation.ts';
+
+/** What workflows and activities tell each other: ids and small numbers only; everything else is in Postgres. */
+
+export interface Plan {
+  /** Grows with each resume; workers drop what they remember of an older one. */
+  revision: number;
+  /** Shards with work, by number; shard n holds ordinals n*shardSize .. (n+1)*shardSize-1. */
+  shards: number[];
+  shardSize: number;
+  window: number;
+  concurrency: number;
+  paused: boolean;
+  settings: StepSettings;
+  /** One line for the Temporal UI. */
+  title: string;
+}
+
+/** Timeouts and queues of the trial steps, fixed when a shard starts. */
+export interface StepSettings {
+  agentQueue: string;
+  judgeQueue: string;
+  heartbeatTimeoutMs: number;
+  agentTimeoutMs: number;
+  judgeTimeoutMs: number;
+  scheduleToCloseMs: number;
+}
+
+export interface ShardRange {
+  evaluationId: string;
+  from: number;
+  to: number;
+}
+
+export interface TrialStepInput {
+  evaluationId: string;
+  revision: number;
+  position: number;
+  trialIndex: number;
+}
+
+/** `n`: what comes next for the trial. `stop`: set when this trial's end stops the evaluation (fail-fast). */
+export interface TrialStepResult {
+  n: 'judge' | 'done';
+  stop?: Stop;
+}
+
+/** Type of the activity failure that stops a whole evaluation; its one detail is a {@link Stop}. */
+export const STOP_FAILURE = 'EvaluationStopped';
+/** Type of the activity failure of a trial whose evaluation was canceled. */
+export const CANCEL_FAILURE = 'EvaluationCanceled';
+
+export interface EndInput {
+  evaluationId: string;
+  stop: Stop | null;
+  canceled: boolean;
+}

@@ -1,0 +1,32 @@
+import type { Agent } from '../agents/agent.ts';
+import type { Config } from '../config.ts';
+import type { ModelClient } from '../core/model.ts';
+import type { Suite } from '../core/suite.ts';
+import type { Db } from '../db/connect.ts';
+import type { createCaseReader } from '../db/trial-reads.ts';
+import type { TrialWriter } from '../db/trial-writes.ts';
+import type { PromptSet } from '../judge/prompt.ts';
+import type { Cancellations } from './cancellations.ts';
+
+export interface EndpointRequest {
+  baseUrl: string | undefined;
+  apiKeyEnv: string | undefined;
+  /** Absolute path of the scripted model that stands in; null: a real endpoint. */
+  offlineModel: string | null;
+}
+
+/** What activities need of the world; worker.ts builds it once a process. */
+export interface ActivityDeps {
+  config: Config;
+  db: Db;
+  writer: TrialWriter;
+  readCase: ReturnType<typeof createCaseReader>;
+  cancellations: Cancellations;
+  /** A client of an endpoint; the same request gives the same client. */
+  modelClient: (request: EndpointRequest) => Promise<ModelClient>;
+  createAgent: (suite: Suite, suiteRoot: string, endpoint: EndpointRequest) => Promise<Agent>;
+  loadPrompts: (folder: string | null, language: 'en' | 'zh') => Promise<PromptSet>;
+  now: () => number;
+  /** Where suites of schedules are looked up. */
+  cwd: string;
+}

@@ -1,0 +1,94 @@
+import path from 'node:path';
+import type { Agent } from '../agents/agent.ts';
+import type { ModelClient } from '../core/model.ts';
+import type { Suite } from '../core/suite.ts';
+import { findEvaluation } from '../db/evaluations.ts';
+import { loadSpend } from '../db/missing-trials.ts';
+import { whileTransient } from '../db/transient.ts';
+import type { PromptSet } from '../judge/prompt.ts';
+import { createBreaker } from './breaker.ts';
+import type { ActivityDeps, EndpointRequest } from './deps.ts';
+
+/** What the trials of one evaluation share in a worker. */
+export interface EvaluationContext {
+  suite: Suite;
+  suiteRoot: string;
+  failFast: boolean;
+  agent: Agent;
+  agentModel: ModelClient;
+  judge: { model: ModelClient; prompts: PromptSet } | null;
+  /** True once the budget is spent; asks Postgres at most once a second. */
+  overBudget(): Promise<boolean>;
+}
+
+const SPEND_CHECK_MS = 1_000;
+const REMEMBERED = 20;
+
+/** Loads an evaluation once a worker and revision; older ones are forgotten. */
+export function createContexts(deps: ActivityDeps): (evaluationId: string, revision: number) => Promise<EvaluationContext> {
+  const contexts = new Map<string, Promise<EvaluationContext>>();
+  return (evaluationId, revision) => {
+    const key = `${evaluationId} ${revision}`;
+    const known = contexts.get(key);
+    if (known !== undefined) return known;
+    const loading = loadContext(deps, evaluationId);
+    contexts.set(key, loading);
+    loading.catch(() => contexts.delete(key));
+    if (contexts.size > REMEMBERED) contexts.delete(contexts.keys().next().value ?? key);
+    return loading;
+  };
+}
+
+async function loadContext(deps: ActivityDeps, evaluationId: string): Promise<EvaluationContext> {
+  const row = await whileTransient(() => findEvaluation(deps.db, evaluationId));
+  if (row === null) throw new Error(`there is no evaluation ${evaluationId} in this worker's database`);
+  const suite = row.definition;
+  const offlineModel =
+    row.offline && suite.offline_model !== undefined ? path.resolve(row.suite_root, suite.offline_model) : null;
+  const endpoint: EndpointRequest = {
+    baseUrl: suite.agent.type === 'openai' ? suite.agent.base_url : undefined,
+    apiKeyEnv: suite.agent.type === 'openai' ? suite.agent.api_key_env : undefined,
+    offlineModel,
+  };
+  const guard = (client: ModelClient): ModelClient =>
+    createBreaker(client, { graceMs: deps.config.endpointGraceMs, now: deps.now });
+  return {
+    suite,
+    suiteRoot: row.suite_root,
+    failFast: row.fail_fast,
+    agent: await deps.createAgent(suite, row.suite_root, endpoint),
+    agentModel: guard(await deps.modelClient(endpoint)),
+    judge: await loadJudge(deps, suite, row.suite_root, { offlineModel, guard }),
+    overBudget: budgetCheck(deps, evaluationId, row.budget_usd),
+  };
+}
+
+async function loadJudge(
+  deps: ActivityDeps,
+  suite: Suite,
+  suiteRoot: string,
+  options: { offlineModel: string | null; guard: (client: ModelClient) => ModelClient },
+): Promise<EvaluationContext['judge']> {
+  const judge = suite.judge;
+  if (judge === null) return null;
+  const client = await deps.modelClient({
+    baseUrl: judge.base_url,
+    apiKeyEnv: judge.api_key_env,
+    offlineModel: options.offlineModel,
+  });
+  const folder = judge.prompts === undefined ? null : path.resolve(suiteRoot, judge.prompts);
+  return { model: options.guard(client), prompts: await deps.loadPrompts(folder, judge.language) };
+}
+
+function budgetCheck(deps: ActivityDeps, evaluationId: string, budget: number | null): () => Promise<boolean> {
+  if (budget === null) return () => Promise.resolve(false);
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let over: Promise<boolean> = Promise.resolve(false);
+  return () => {
+    if (deps.now() - checkedAt >= SPEND_CHECK_MS) {
+      checkedAt = deps.now();
+      over = whileTransient(() => loadSpend(deps.db, evaluationId)).then((spend) => spend >= budget);
+    }
+    return over;
+  };
+}

@@ -1,0 +1,27 @@
+import { createAggregate } from './aggregate.ts';
+import { createCompareBaseline } from './compare-baseline.ts';
+import type { ActivityDeps } from './deps.ts';
+import { createEndEvaluation } from './end-evaluation.ts';
+import { createContexts } from './evaluation-context.ts';
+import { createJudgeTrial } from './judge-trial.ts';
+import { createLoadMissing, createPrepare } from './plan.ts';
+import { createRecentTrajectories } from './recent-trajectories.ts';
+import { createRunAgent } from './run-agent.ts';
+import { createSnapshotSuite } from './snapshot-suite.ts';
+
+/** Every step the workflows name. */
+// oxlint-disable-next-line typescript/explicit-function-return-type -- its inferred type is the contract of the workflows
+export function createActivities(deps: ActivityDeps) {
+  const contextOf = createContexts(deps);
+  const recent = createRecentTrajectories();
+  return {
+    prepare: createPrepare(deps),
+    loadMissing: createLoadMissing(deps),
+    runAgent: createRunAgent(deps, contextOf, recent),
+    judgeTrial: createJudgeTrial(deps, contextOf, recent),
+    aggregate: createAggregate(deps),
+    compareBaseline: createCompareBaseline(deps),
+    endEvaluation: createEndEvaluation(deps),
+    snapshotSuite: createSnapshotSuite(deps),
+  };
+}

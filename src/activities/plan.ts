@@ -1,0 +1,46 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { findEvaluation, markStarted } from '../db/evaluations.ts';
+import { loadMissingShards, loadMissingTrials, type MissingTrial } from '../db/missing-trials.ts';
+import type { Plan, ShardRange } from './contract.ts';
+import type { ActivityDeps } from './deps.ts';
+
+/** Room for what surrounds the agent: claim, journal, scoring, writes. */
+const OVERHEAD_MS = 60_000;
+/** Bounds all attempts of a trial's step, waits for a rate limit included; then the trial is scheduled anew. */
+const SCHEDULE_TO_CLOSE_MS = 24 * 60 * 60_000;
+
+/** What is left to do, and with which settings. */
+export function createPrepare(deps: ActivityDeps): (input: { evaluationId: string }) => Promise<Plan> {
+  return async ({ evaluationId }) => {
+    const row = await findEvaluation(deps.db, evaluationId);
+    if (row === null) {
+      throw ApplicationFailure.nonRetryable(`there is no evaluation ${evaluationId} in this worker's database`, 'NoEvaluation');
+    }
+    await markStarted(deps.db, evaluationId);
+    deps.cancellations.reset(evaluationId);
+    const { limits } = row.definition;
+    const { config } = deps;
+    return {
+      revision: row.revision,
+      shards: await loadMissingShards(deps.db, evaluationId, config.shardSize),
+      shardSize: config.shardSize,
+      window: config.shardWindow,
+      concurrency: row.concurrency,
+      paused: row.status === 'paused',
+      title: `${row.suite}: ${row.cases} cases, ${row.planned_trials} trials`,
+      settings: {
+        agentQueue: config.agentTaskQueue,
+        judgeQueue: config.judgeTaskQueue,
+        heartbeatTimeoutMs: config.heartbeatTimeoutMs,
+        agentTimeoutMs: limits.timeout_ms + OVERHEAD_MS,
+        judgeTimeoutMs: limits.call_timeout_ms * 3 + OVERHEAD_MS,
+        scheduleToCloseMs: SCHEDULE_TO_CLOSE_MS,
+      },
+    };
+  };
+}
+
+/** The trials of a shard without an end. */
+export function createLoadMissing(deps: ActivityDeps): (range: ShardRange) => Promise<MissingTrial[]> {
+  return (range) => loadMissingTrials(deps.db, range);
+}

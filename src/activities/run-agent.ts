@@ -1,0 +1,66 @@
+import type { Trajectory } from '../core/trajectory.ts';
+import { trialStatus } from '../core/trial.ts';
+import { judgeDimensionsFor, scoreTrial } from '../scorers/index.ts';
+import type { TrialStepInput, TrialStepResult } from './contract.ts';
+import type { ActivityDeps } from './deps.ts';
+import type { EvaluationContext } from './evaluation-context.ts';
+import type { RecentTrajectories } from './recent-trajectories.ts';
+import { ended, runTrialStep, type TrialStep } from './trial-step.ts';
+
+/** Runs the agent on one trial and stores its trajectory; a trial that needs no judge is scored and ended here. */
+export function createRunAgent(
+  deps: ActivityDeps,
+  contextOf: (evaluationId: string, revision: number) => Promise<EvaluationContext>,
+  recent: RecentTrajectories,
+): (input: TrialStepInput) => Promise<TrialStepResult> {
+  return (input) =>
+    runTrialStep(deps, contextOf, input, 'agent', async (step) => {
+      const dimensions = judgeDimensionsFor(step.evalCase, step.context.suite);
+      if (step.claim.trajectory_fence !== null) return { n: 'judge' };
+      const trajectory = await runAgent(deps, step, input.trialIndex);
+      const spent = step.model.spent('agent');
+      const stored = { key: step.key, fence: step.claim.fence, trajectory, cost_usd: spent.costUsd };
+      if (dimensions.length > 0) {
+        await deps.writer.saveTrajectory(stored);
+        recent.put(step.key, step.claim.fence, trajectory);
+        return { n: 'judge' };
+      }
+      const scores = scoreTrial({
+        evalCase: step.evalCase,
+        trajectory,
+        suite: step.context.suite,
+        costUsd: spent.costUsd,
+      });
+      const status = trialStatus(scores) ?? 'unscored';
+      await deps.writer.finish({
+        ...stored,
+        status,
+        error: null,
+        judge_cost_usd: 0,
+        judge_tokens: 0,
+        scores,
+        verdicts: [],
+      });
+      return ended(step.context, step.key, status, failureReason(scores));
+    });
+}
+
+async function runAgent(deps: ActivityDeps, step: TrialStep, trialIndex: number): Promise<Trajectory> {
+  const trajectory = await step.context.agent.run({
+    evalCase: step.evalCase,
+    trialIndex,
+    suite: step.context.suite,
+    suiteRoot: step.context.suiteRoot,
+    model: step.model,
+    signal: step.signal,
+    now: deps.now,
+  });
+  const failure = step.model.failure();
+  if (failure !== null) throw failure;
+  return trajectory;
+}
+
+/** The reason of the first deciding score that did not pass. */
+export function failureReason(scores: readonly { deciding: boolean; passed: boolean | null; reason: string }[]): string {
+  return scores.find((score) => score.deciding && score.passed !== true)?.reason ?? 'no deciding score';
+}

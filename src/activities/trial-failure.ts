@@ -1,0 +1,82 @@
+import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
+import { isRetried, ModelError } from '../core/errors.ts';
+import type { Stop } from '../core/evaluation.ts';
+import type { RetryPolicy } from '../core/suite.ts';
+import type { TrialKey } from '../core/trial.ts';
+import type { Db } from '../db/connect.ts';
+import { recordModelFailure } from '../db/model-failures.ts';
+import { WorkerCrashError } from '../agents/worker-crash.ts';
+import { isUnreachable, StopError } from './breaker.ts';
+import { CANCEL_FAILURE, STOP_FAILURE } from './contract.ts';
+import { FencedError } from './trial-model.ts';
+
+/** What becomes of a trial whose step threw: an error for Temporal to act on, or the error the trial is stored with. */
+export type Consequence = { throw: Error } | { errored: { kind: string; message: string } };
+
+/** Rate limits are waited out; this many times the other failures may happen before a trial gives up on them. */
+const RATE_LIMIT_FACTOR = 20;
+
+/**
+ * Sorts a failure by its kind: what every trial would meet stops the evaluation, what may pass is retried (and counted
+ * in Postgres, so that restarts do not reset the count), the rest is stored with the trial.
+ */
+export async function consequenceOf(
+  error: unknown,
+  context: { db: Db; key: TrialKey; fence: number; retry: RetryPolicy; canceled: boolean; random: () => number },
+): Promise<Consequence> {
+  if (error instanceof StopError) return { throw: stopFailure(error.stop) };
+  if (context.canceled) return { throw: cancelFailure() };
+  if (error instanceof CancelledFailure) return { throw: error };
+  if (error instanceof FencedError) return { throw: ApplicationFailure.nonRetryable(error.message, 'Fenced') };
+  if (error instanceof WorkerCrashError) return count(error.message, 'worker_crashed', null, context);
+  if (!(error instanceof ModelError)) return { throw: error instanceof Error ? error : new Error(String(error)) };
+  if (error.kind === 'aborted') return { throw: cancelFailure() };
+  if (!isRetried(error.kind)) return { errored: { kind: error.kind, message: error.message } };
+  // Nobody listening is the breaker's business: it says nothing about this trial.
+  if (isUnreachable(error)) return { throw: retryFailure(error.message, error.kind, backoff(context, 1)) };
+  return count(error.message, error.kind, error.retryAfterMs, context);
+}
+
+async function count(
+  message: string,
+  kind: string,
+  retryAfterMs: number | null,
+  context: Parameters<typeof consequenceOf>[1],
+): Promise<Consequence> {
+  const counter = COUNTER[kind] ?? 'model_failures';
+  const failures = await recordModelFailure(context.db, context.key, context.fence, counter);
+  if (failures === null) return { throw: ApplicationFailure.nonRetryable('another worker has taken this trial over', 'Fenced') };
+  const allowed =
+    counter === 'deaths'
+      ? context.retry.worker_deaths
+      : counter === 'rate_limits'
+        ? context.retry.model_failures * RATE_LIMIT_FACTOR
+        : context.retry.model_failures;
+  if (failures >= allowed) return { errored: { kind, message: `${message} (${failures} failures)` } };
+  const asked = retryAfterMs === null ? null : Math.min(retryAfterMs, context.retry.max_retry_after_ms);
+  return { throw: retryFailure(message, kind, asked ?? backoff(context, failures)) };
+}
+
+const COUNTER: Record<string, 'model_failures' | 'rate_limits' | 'deaths'> = {
+  rate_limit: 'rate_limits',
+  overloaded: 'rate_limits',
+  worker_crashed: 'deaths',
+};
+
+/** Exponential with full jitter in the upper half: failures of many lanes do not come back at once. */
+function backoff(context: { retry: RetryPolicy; random: () => number }, failures: number): number {
+  const ceiling = Math.min(60_000, context.retry.backoff_ms * 2 ** (failures - 1));
+  return ceiling * (0.5 + context.random() / 2);
+}
+
+export function stopFailure(stop: Stop): ApplicationFailure {
+  return ApplicationFailure.create({ message: stop.message, type: STOP_FAILURE, nonRetryable: true, details: [stop] });
+}
+
+function cancelFailure(): ApplicationFailure {
+  return ApplicationFailure.nonRetryable('the evaluation was canceled', CANCEL_FAILURE);
+}
+
+function retryFailure(message: string, type: string, delayMs: number): ApplicationFailure {
+  return ApplicationFailure.create({ message, type, nonRetryable: false, nextRetryDelay: Math.max(1, Math.round(delayMs)) });
+}

@@ -1,0 +1,116 @@
+import { setInterval } from 'node:timers';
+import { Context } from '@temporalio/activity';
+import type { EvalCase } from '../core/case.ts';
+import type { TrialKey } from '../core/trial.ts';
+import type { Claim } from '../db/trial-writes.ts';
+import { releaseTrial } from '../db/model-failures.ts';
+import { loadJournal } from '../db/trial-reads.ts';
+import type { TrialStepInput, TrialStepResult } from './contract.ts';
+import type { ActivityDeps } from './deps.ts';
+import type { EvaluationContext } from './evaluation-context.ts';
+import { consequenceOf, stopFailure } from './trial-failure.ts';
+import { createTrialModel } from './trial-model.ts';
+
+/** A trial an activity has claimed, with what it needs to work on it. */
+export interface TrialStep {
+  key: TrialKey;
+  evalCase: EvalCase;
+  claim: Claim;
+  context: EvaluationContext;
+  signal: AbortSignal;
+  model: ReturnType<typeof createTrialModel>;
+}
+
+/**
+ * The frame of both trial activities: heartbeats, claim (a finished trial is left alone), journal, and the sorting of
+ * failures. `work` does the step; what it throws becomes a retry, a stop of the evaluation, or an errored trial.
+ */
+export async function runTrialStep(
+  deps: ActivityDeps,
+  contextOf: (evaluationId: string, revision: number) => Promise<EvaluationContext>,
+  input: TrialStepInput,
+  role: 'agent' | 'judge',
+  work: (step: TrialStep) => Promise<TrialStepResult>,
+): Promise<TrialStepResult> {
+  const activity = Context.current();
+  const beat = setInterval(() => activity.heartbeat(), deps.config.heartbeatTimeoutMs / 4);
+  try {
+    const context = await contextOf(input.evaluationId, input.revision);
+    if (await context.overBudget()) {
+      throw stopFailure({ kind: 'budget', message: 'the budget of the evaluation is spent' });
+    }
+    const { evalCase } = await deps.readCase(input.evaluationId, input.position);
+    const key = { evaluation_id: input.evaluationId, case_id: evalCase.id, trial_index: input.trialIndex };
+    const claim = await deps.writer.claim(key);
+    if (claim === null) return { n: 'done' };
+    const deaths = context.suite.retry.worker_deaths;
+    if (claim.deaths >= deaths) {
+      const message = `the process that ran this trial died ${claim.deaths} times`;
+      return await storeErrored(deps, context, { key, fence: claim.fence }, { kind: 'worker_crashed', message });
+    }
+    const signal = AbortSignal.any([activity.cancellationSignal, deps.cancellations.signalOf(input.evaluationId)]);
+    const model = createTrialModel({
+      client: role === 'judge' && context.judge !== null ? context.judge.model : context.agentModel,
+      key,
+      fence: claim.fence,
+      journal: claim.first ? [] : await loadJournal(deps.db, key),
+      writer: deps.writer,
+      prices: context.suite.prices,
+      now: deps.now,
+    });
+    return await guarded(deps, { key, evalCase, claim, context, signal, model }, work);
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+async function guarded(
+  deps: ActivityDeps,
+  step: TrialStep,
+  work: (step: TrialStep) => Promise<TrialStepResult>,
+): Promise<TrialStepResult> {
+  try {
+    return await work(step);
+  } catch (error) {
+    const consequence = await consequenceOf(error, {
+      db: deps.db,
+      key: step.key,
+      fence: step.claim.fence,
+      retry: step.context.suite.retry,
+      canceled: step.signal.aborted,
+      random: Math.random,
+    });
+    if ('errored' in consequence) {
+      return await storeErrored(deps, step.context, { key: step.key, fence: step.claim.fence }, consequence.errored);
+    }
+    await releaseTrial(deps.db, step.key, step.claim.fence);
+    throw consequence.throw;
+  }
+}
+
+async function storeErrored(
+  deps: ActivityDeps,
+  context: EvaluationContext,
+  trial: { key: TrialKey; fence: number },
+  error: { kind: string; message: string },
+): Promise<TrialStepResult> {
+  await deps.writer.finish({
+    ...trial,
+    status: 'errored',
+    error,
+    trajectory: null,
+    cost_usd: null,
+    judge_cost_usd: null,
+    judge_tokens: null,
+    scores: [],
+    verdicts: [],
+  });
+  return ended(context, trial.key, 'errored', error.message);
+}
+
+/** The result of a trial that has ended; with fail-fast, an end other than a pass stops the evaluation. */
+export function ended(context: EvaluationContext, key: TrialKey, status: string, reason: string): TrialStepResult {
+  if (!context.failFast || status === 'passed') return { n: 'done' };
+  const message = `--fail-fast: ${key.case_id} trial ${key.trial_index} ${status}: ${reason}`;
+  return { n: 'done', stop: { kind: 'fail_fast', message } };
+}

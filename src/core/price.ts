@@ -1,0 +1,15 @@
+import type { Price } from './suite.ts';
+import type { Usage } from './trajectory.ts';
+
+/**
+ * Money of a model call, US dollars: (input - cached) at the input price, cached at its own (default: the input price),
+ * output at the output price, each per million tokens.
+ * @returns null when the model has no price or the endpoint reported no usage.
+ */
+export function costOf(usage: Usage, model: string | null, prices: Record<string, Price>): number | null {
+  const price = model === null ? undefined : prices[model];
+  if (price === undefined || usage.input === null || usage.output === null) return null;
+  const cached = usage.cached ?? 0;
+  const dollars = (usage.input - cached) * price.input + cached * (price.cached_input ?? price.input) + usage.output * price.output;
+  return dollars / 1_000_000;
+}

@@ -1,0 +1,31 @@
+import { sql } from 'kysely';
+import type { TrialKey } from '../core/trial.ts';
+import type { Db } from './connect.ts';
+import { escapeText } from './escape.ts';
+import { whileTransient } from './transient.ts';
+
+/** Counts a failure of a trial under way and lets go of it. Returns the new count; null when fenced off. */
+export async function recordModelFailure(
+  db: Db,
+  key: TrialKey,
+  fence: number,
+  counter: 'model_failures' | 'rate_limits' | 'deaths',
+): Promise<number | null> {
+  const column = sql.ref(counter);
+  const rows = await whileTransient(() =>
+    sql<{ count: number }>`
+      update trial set ${column} = ${column} + 1, running = false
+      where evaluation_id = ${key.evaluation_id} and case_id = ${escapeText(key.case_id)} and trial_index = ${key.trial_index}
+        and fence = ${fence} and status is null
+      returning ${column} as count`.execute(db),
+  );
+  return rows.rows[0]?.count ?? null;
+}
+
+/** Lets go of a trial that was interrupted (cancel, shutdown): its next claim is no death. */
+export async function releaseTrial(db: Db, key: TrialKey, fence: number): Promise<void> {
+  await whileTransient(() =>
+    sql`update trial set running = false where evaluation_id = ${key.evaluation_id} and case_id = ${escapeText(key.case_id)}
+      and trial_index = ${key.trial_index} and fence = ${fence} and status is null`.execute(db),
+  );
+}

@@ -1,0 +1,161 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineSignal,
+  isCancellation,
+  proxyActivities,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { createActivities } from '../activities/index.ts';
+import type { ShardRange, StepSettings, TrialStepInput } from '../activities/contract.ts';
+import type { Stop } from '../core/evaluation.ts';
+
+type Activities = ReturnType<typeof createActivities>;
+
+export interface ShardInput extends ShardRange {
+  revision: number;
+  lanes: number;
+  paused: boolean;
+  settings: StepSettings;
+}
+
+export interface ShardResult {
+  /** Set when the evaluation must stop. */
+  stop: Stop | null;
+  /** Trials this shard could not bring to an end. */
+  missing: number;
+}
+
+export const setPaused = defineSignal<[boolean]>('setPaused');
+export const setLanes = defineSignal<[number]>('setLanes');
+
+const STOP_FAILURE = 'EvaluationStopped';
+const CANCEL_FAILURE = 'EvaluationCanceled';
+/** Passes over the missing trials without one of them ending before the shard gives up. */
+const FRUITLESS_PASSES = 10;
+
+/**
+ * Runs the missing trials of a range in bounded lanes. It starts from what Postgres lacks, so a first run, a resume
+ * and a reset are one path. One bad trial never fails it: the activities turn exhausted retries into rows.
+ */
+export async function shard(input: ShardInput): Promise<ShardResult> {
+  const state = { lanes: input.lanes, paused: input.paused, stop: null as Stop | null };
+  setHandler(setPaused, (paused) => void (state.paused = paused));
+  setHandler(setLanes, (lanes) => void (state.lanes = lanes));
+  const { loadMissing } = proxyActivities<Activities>({ startToCloseTimeout: '1 minute', retry: RETRY });
+  const runTrial = trialRunner(input.settings);
+
+  let last = Number.POSITIVE_INFINITY;
+  for (let fruitless = 0; ; ) {
+    const missing = await loadMissing({ evaluationId: input.evaluationId, from: input.from, to: input.to });
+    if (missing.length === 0) return { stop: null, missing: 0 };
+    fruitless = missing.length < last ? 0 : fruitless + 1;
+    if (fruitless >= FRUITLESS_PASSES) return { stop: null, missing: missing.length };
+    if (fruitless > 0) await sleep(Math.min(30_000, 1_000 * 2 ** fruitless));
+    last = missing.length;
+    const trials = missing.map(([position, trialIndex]) => ({
+      evaluationId: input.evaluationId,
+      revision: input.revision,
+      position,
+      trialIndex,
+    }));
+    await runLanes(trials, state, runTrial);
+    if (state.stop !== null) return { stop: state.stop, missing: -1 };
+    if (workflowInfo().continueAsNewSuggested) {
+      await continueAsNew<typeof shard>({ ...input, lanes: state.lanes, paused: state.paused });
+    }
+  }
+}
+
+const RETRY = { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' } as const;
+
+interface LaneState {
+  lanes: number;
+  paused: boolean;
+  stop: Stop | null;
+}
+
+/** Lanes take the next trial until none is left; the number of lanes may change while they run. */
+async function runLanes(
+  trials: TrialStepInput[],
+  state: LaneState,
+  runTrial: (trial: TrialStepInput) => Promise<Stop | null>,
+): Promise<void> {
+  const scope = new CancellationScope();
+  const failure: { error: unknown } = { error: null };
+  let next = 0;
+  let active = 0;
+  const open = (): boolean => next < trials.length && state.stop === null && failure.error === null;
+  const lane = async (): Promise<void> => {
+    while (open() && active <= state.lanes) {
+      if (state.paused) await condition(() => !state.paused || !open());
+      const trial = open() ? trials[next++] : undefined;
+      if (trial === undefined) return;
+      const stop = await runTrial(trial);
+      if (stop !== null && state.stop === null) {
+        state.stop = stop;
+        scope.cancel();
+      }
+    }
+  };
+  await scope.run(async () => {
+    const lanes: Promise<void>[] = [];
+    while (open()) {
+      while (active < state.lanes && active < trials.length) {
+        active += 1;
+        // A lane never rejects: the others must come to rest before the shard does.
+        lanes.push(lane().catch((error: unknown) => void (failure.error ??= error)).finally(() => void (active -= 1)));
+      }
+      const before = active;
+      await condition(() => !open() || active !== before || active < Math.min(state.lanes, trials.length)).catch(
+        (error: unknown) => void (failure.error ??= error),
+      );
+    }
+    await Promise.all(lanes);
+  });
+  if (failure.error !== null && state.stop === null) throw failure.error;
+}
+
+/** One trial: the agent, then the judge where the trial needs one. Returns why the evaluation must stop, or null. */
+function trialRunner(settings: StepSettings): (trial: TrialStepInput) => Promise<Stop | null> {
+  const common = {
+    heartbeatTimeout: settings.heartbeatTimeoutMs,
+    scheduleToCloseTimeout: settings.scheduleToCloseMs,
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+    retry: RETRY,
+  } as const;
+  const agent = proxyActivities<Activities>({
+    ...common,
+    taskQueue: settings.agentQueue,
+    startToCloseTimeout: settings.agentTimeoutMs,
+  });
+  const judge = proxyActivities<Activities>({
+    ...common,
+    taskQueue: settings.judgeQueue,
+    startToCloseTimeout: settings.judgeTimeoutMs,
+  });
+  return async (trial) => {
+    try {
+      const step = await agent.runAgent(trial);
+      if (step.n === 'done') return step.stop ?? null;
+      return (await judge.judgeTrial(trial)).stop ?? null;
+    } catch (error) {
+      return stopOf(error);
+    }
+  };
+}
+
+/** A failure that is not a stop leaves the trial missing: the next pass takes it up again. */
+function stopOf(error: unknown): Stop | null {
+  if (isCancellation(error)) throw error;
+  if (!(error instanceof ActivityFailure)) throw error;
+  const cause = error.cause;
+  if (!(cause instanceof ApplicationFailure)) return null;
+  if (cause.type === CANCEL_FAILURE) return { kind: 'canceled', message: 'canceled' };
+  return cause.type === STOP_FAILURE ? ((cause.details?.[0] as Stop | undefined) ?? null) : null;
+}
