@@ -1,0 +1,174 @@
+import type { CaseResult, Comparison, MetricDelta } from '../core/evaluation.ts';
+import { higherIsBetter, METRICS } from '../core/evaluation.ts';
+import { staleReasons } from '../core/baseline.ts';
+import type { BaselineFacts } from '../core/baseline.ts';
+import { exceeds, TOLERANCE } from '../core/score.ts';
+import type { RegressionConfig } from '../core/suite.ts';
+import { compareCaseIds } from './case-order.ts';
+import { casePassOf } from './case-metrics.ts';
+import { createPairedMetric } from './paired-metric.ts';
+import type { PairedDelta, PairedMetric } from './paired-metric.ts';
+import { holm } from './paired-tests.ts';
+import { FURTHER_DIMENSIONS, isUnitMetric } from './trial-metrics.ts';
+
+/** Means in [0,1] where a drop is a loss. Partial rate is left out: it also falls when partial becomes success. */
+const DIFFERENCES: readonly string[] = [...METRICS, ...FURTHER_DIMENSIONS].filter(
+  (metric) => isUnitMetric(metric) && metric !== 'partial_rate' && metric !== 'unscored_share',
+);
+const RATIOS: readonly string[] = ['mean_iterations', 'mean_tool_calls', 'mean_tokens', 'mean_latency_ms', 'cost_usd'];
+
+export interface ComparisonOptions {
+  baselineEvaluationId: string;
+  regression: Pick<RegressionConfig, 'alert' | 'max_drop' | 'significance' | 'alpha'>;
+  facts: { baseline: BaselineFacts; current: BaselineFacts };
+  /** Seed of the permutation test; default 1. */
+  seed?: number;
+}
+
+export interface Comparer {
+  /** One case of either evaluation or both, each id once; null = that evaluation does not have it. */
+  add(baseline: CaseResult | null, current: CaseResult | null): void;
+  finish(): Comparison;
+}
+
+type Lists = Pick<
+  Comparison,
+  'newly_failing' | 'newly_passing' | 'newly_flaky' | 'changed_cases' | 'new_cases' | 'removed_cases'
+>;
+
+function outcomes(lists: Lists, baseline: CaseResult, current: CaseResult): void {
+  const before = baseline.outcome;
+  if (before === 'unscored' || before === current.outcome) return;
+  if (current.outcome === 'failed') lists.newly_failing.push(current.case_id);
+  if (current.outcome === 'passed') lists.newly_passing.push(current.case_id);
+  if (current.outcome === 'flaky') lists.newly_flaky.push(current.case_id);
+}
+
+function verdictOfDifference(
+  delta: PairedDelta,
+  pAdjusted: number | null,
+  regression: ComparisonOptions['regression'],
+): MetricDelta['verdict'] {
+  if (delta.delta === null) return 'unknown';
+  const rejects =
+    regression.significance === 'off' || (pAdjusted !== null && pAdjusted <= regression.alpha + TOLERANCE);
+  const drop = -delta.delta;
+  if (exceeds(drop, regression.max_drop)) return rejects ? 'regressed' : 'not_significant';
+  if (exceeds(drop, regression.alert)) return rejects ? 'alert' : 'not_significant';
+  if (exceeds(-drop, regression.alert)) return rejects ? 'better' : 'not_significant';
+  return 'same';
+}
+
+/** Ratios never fail a gate: they alert when they grow by more than the alert share and their interval leaves 1 out. */
+function verdictOfRatio(delta: PairedDelta, regression: ComparisonOptions['regression']): MetricDelta['verdict'] {
+  if (delta.delta === null) return 'unknown';
+  const worse = higherIsBetter(delta.metric) ? 1 - delta.delta : delta.delta - 1;
+  if (!exceeds(Math.abs(worse), regression.alert)) return 'same';
+  const clear = delta.low !== null && delta.high !== null && (delta.low > 1 || delta.high < 1);
+  if (!clear) return 'not_significant';
+  return worse > 0 ? 'alert' : 'better';
+}
+
+function judged(deltas: readonly PairedDelta[], regression: ComparisonOptions['regression']): MetricDelta[] {
+  const tested = deltas.filter((delta) => delta.kind === 'difference' && delta.p !== null);
+  const corrected = holm(tested.map((delta) => delta.p ?? 1));
+  return deltas.map((delta) => {
+    const p_adjusted = corrected[tested.indexOf(delta)] ?? null;
+    const verdict =
+      delta.kind === 'difference'
+        ? verdictOfDifference(delta, p_adjusted, regression)
+        : verdictOfRatio(delta, regression);
+    return { ...delta, p_adjusted, verdict };
+  });
+}
+
+/** Adds one case that both have with equal content to every metric both have a value of. */
+function pair(metrics: ReadonlyMap<string, PairedMetric>, baseline: CaseResult, current: CaseResult): void {
+  for (const [name, metric] of metrics) {
+    const casePass = name === 'case_pass_rate';
+    const before = casePass ? casePassOf(baseline) : baseline.metrics[name];
+    const after = casePass ? casePassOf(current) : current.metrics[name];
+    if (before === undefined || after === undefined || before.mean === null || after.mean === null) continue;
+    const single = casePass || (before.scored === 1 && after.scored === 1);
+    const binary = [before.mean, after.mean].every((mean) => mean === 0 || mean === 1);
+    metric.add(before.mean, after.mean, single && binary);
+  }
+}
+
+/** Compares an evaluation with its baseline while pairs of cases stream by; see docs/statistics.md, "Comparison". */
+export function createComparer(options: ComparisonOptions): Comparer {
+  const seed = options.seed ?? 1;
+  const metrics = new Map<string, PairedMetric>([
+    ...DIFFERENCES.map((name): [string, PairedMetric] => [name, createPairedMetric(name, 'difference', seed)]),
+    ...RATIOS.map((name): [string, PairedMetric] => [name, createPairedMetric(name, 'ratio', seed)]),
+  ]);
+  const lists: Lists = {
+    newly_failing: [],
+    newly_passing: [],
+    newly_flaky: [],
+    changed_cases: [],
+    new_cases: [],
+    removed_cases: [],
+  };
+  let compared = 0;
+  return {
+    add(baseline, current) {
+      if (baseline === null && current !== null) lists.new_cases.push(current.case_id);
+      if (baseline !== null && current === null) lists.removed_cases.push(baseline.case_id);
+      if (baseline === null || current === null) return;
+      if (baseline.content_hash !== current.content_hash) {
+        lists.changed_cases.push(current.case_id);
+        return;
+      }
+      compared += 1;
+      outcomes(lists, baseline, current);
+      pair(metrics, baseline, current);
+    },
+    finish() {
+      const deltas = [...metrics.values()].map((metric) => metric.finish()).filter((delta) => delta.pairs > 0);
+      return {
+        baseline_evaluation_id: options.baselineEvaluationId,
+        compared_cases: compared,
+        stale: staleReasons(options.facts.baseline, options.facts.current),
+        deltas: judged(deltas, options.regression),
+        ...lists,
+      };
+    },
+  };
+}
+
+/**
+ * Compares two evaluations, each read once by ascending case id (by code point). Throws RangeError when the order of
+ * either breaks, since cases would silently go unmatched.
+ */
+export function compareEvaluations(
+  input: { baseline: Iterable<CaseResult>; current: Iterable<CaseResult> } & ComparisonOptions,
+): Comparison {
+  const comparer = createComparer(input);
+  const baseline = ascending(input.baseline);
+  const current = ascending(input.current);
+  let before = baseline.next();
+  let after = current.next();
+  while (before.done !== true || after.done !== true) {
+    const order =
+      before.done === true ? 1 : after.done === true ? -1 : compareCaseIds(before.value.case_id, after.value.case_id);
+    comparer.add(
+      order <= 0 && before.done !== true ? before.value : null,
+      order >= 0 && after.done !== true ? after.value : null,
+    );
+    if (order <= 0) before = baseline.next();
+    if (order >= 0) after = current.next();
+  }
+  return comparer.finish();
+}
+
+function* ascending(cases: Iterable<CaseResult>): Generator<CaseResult, void, void> {
+  let last: string | null = null;
+  for (const one of cases) {
+    if (last !== null && compareCaseIds(last, one.case_id) >= 0) {
+      throw new RangeError(`cases must come once each, by ascending id: ${one.case_id} came after ${last}`);
+    }
+    last = one.case_id;
+    yield one;
+  }
+}
