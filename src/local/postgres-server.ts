@@ -12,7 +12,6 @@ import {
   findByArgument,
   findByWorkingFolder,
   identifyProcess,
-  isAlive,
   signalProcess,
   type ProcessIdentity,
 } from './process-identity.ts';
@@ -233,9 +232,4 @@ function checkVersion(place: PostgresPlace): void {
 /** Nothing of the caller's environment but the search path: keys must not reach a long-lived process. */
 function serverEnvironment(place: PostgresPlace): Record<string, string> {
   return { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', HOME: dirname(place.dataDir) };
-}
-
-/** True while the recorded process runs. */
-export function isPostgresAlive(identity: ProcessIdentity | null): boolean {
-  return identity !== null && isAlive(identity);
 }

@@ -4,7 +4,7 @@ import { installTemporal } from './install-temporal.ts';
 import { choosePort } from './ports.ts';
 import { placePostgres } from './postgres-place.ts';
 import { findPostmaster, probePostgres, startPostgres, stopPostgres } from './postgres-server.ts';
-import { isAlive } from './process-identity.ts';
+import { isAlive, type ProcessIdentity } from './process-identity.ts';
 import {
   readStackRecord,
   writeStackRecord,
@@ -84,12 +84,11 @@ async function bringUpPostgres(
       ? { identity: recorded.process, port: recorded.port }
       : findPostmaster(dataDir);
   if (living !== null) {
-    if (await answersSoon(() => probePostgres(options.home, living.port))) {
+    if (await answersSoon(living.identity, () => probePostgres(options.home, living.port))) {
       save({ process: living.identity, port: living.port, dataDir, version: place.version });
       return;
     }
-    options.log('the embedded Postgres runs but does not answer: starting it again');
-    await stopPostgres(living.identity);
+    await endHung('Postgres', living.identity, stopPostgres, options.log);
   }
   const port = await pick(options, 'Postgres', options.ports?.postgres, recorded?.port, new Set());
   const draft = { process: null, port, dataDir, version: place.version };
@@ -107,12 +106,11 @@ async function bringUpTemporal(
   const living = livingTemporal(options.home, recorded);
   if (living !== null) {
     const address = `127.0.0.1:${recorded?.port ?? 0}`;
-    if (recorded !== null && (await answersSoon(() => probeTemporal({ address }, 'default')))) {
+    if (recorded !== null && (await answersSoon(living, () => probeTemporal({ address }, 'default')))) {
       save({ ...recorded, process: living });
       return;
     }
-    options.log('the embedded Temporal runs but does not answer: starting it again');
-    await stopTemporal(living);
+    await endHung('Temporal', living, stopTemporal, options.log);
   }
   const { home, log, env } = options;
   const binary = findInstalledTemporal(env, options.temporalBin) ?? (await installTemporal(env, log));
@@ -123,6 +121,18 @@ async function bringUpTemporal(
   save(draft);
   const identity = await startTemporal({ home, binary, dataFile, port, uiPort, env, log });
   save({ ...draft, process: identity });
+}
+
+/** Ends a server that does not answer; one that died while being asked needs nothing. */
+async function endHung(
+  what: string,
+  identity: ProcessIdentity,
+  stop: (identity: ProcessIdentity) => Promise<void>,
+  log: (line: string) => void,
+): Promise<void> {
+  if (!isAlive(identity)) return;
+  log(`the embedded ${what} runs but does not answer: starting it again`);
+  await stop(identity);
 }
 
 async function pick(
@@ -142,11 +152,11 @@ async function pick(
   });
 }
 
-async function answersSoon(probe: () => Promise<string | null>): Promise<boolean> {
+async function answersSoon(identity: ProcessIdentity, probe: () => Promise<string | null>): Promise<boolean> {
   const begin = systemClock.now();
-  for (;;) {
+  while (isAlive(identity) && systemClock.now() - begin <= HUNG_AFTER_MS) {
     if ((await probe()) === null) return true;
-    if (systemClock.now() - begin > HUNG_AFTER_MS) return false;
     await systemClock.sleep(100);
   }
+  return false;
 }

@@ -43,6 +43,8 @@ export interface StackOptions {
 export interface Stack {
   temporalAddress: string;
   namespace: string;
+  /** For `Connection.connect` and `NativeConnection.connect`: the address with its TLS and API key. Not for logs. */
+  connectionOptions: TemporalTarget['connectionOptions'];
   /** Contains a password: not for logs. */
   databaseUrl: string;
   /** The embedded Temporal's web page; null for an existing Temporal. */
@@ -139,6 +141,7 @@ function describeStack(options: StackOptions, plan: StackPlan, record: StackReco
   return {
     temporalAddress,
     namespace: plan.external?.namespace ?? 'default',
+    connectionOptions: plan.external?.connectionOptions ?? { address: temporalAddress },
     databaseUrl: plan.databaseUrl ?? embeddedDatabaseUrl(options.home, portOf(record?.postgres)),
     uiUrl: plan.embedded.temporal ? `http://127.0.0.1:${record?.temporal?.uiPort ?? 0}` : null,
     embedded: plan.embedded,

@@ -1,12 +1,12 @@
-import type { ConnectionOptions } from '@temporalio/client';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { loadClientConnectConfig, type ClientConnectConfig } from '@temporalio/envconfig';
 import type { Env } from './env.ts';
 
 /** How to reach Temporal: address, TLS and API key, and the namespace. */
 export interface TemporalTarget {
   address: string;
   namespace: string;
-  connectionOptions: ConnectionOptions;
+  /** Accepted by the client's `Connection.connect` and the worker's `NativeConnection.connect`. */
+  connectionOptions: ClientConnectConfig['connectionOptions'];
 }
 
 /**
