@@ -98,6 +98,10 @@ function ownFault(error: unknown): Fault | null {
   if (error.kind === 'content_filter') {
     return { cause: 'judge_content_filter', error: error.message, repairable: false };
   }
+  // A web page with status 200: the client tells it as an invalid reply. Other invalid replies are retried.
+  if (error.kind === 'invalid_reply' && /\bHTML\b/.test(error.message)) {
+    return { cause: 'judge_html_body', error: error.message, repairable: false };
+  }
   return null;
 }
 
