@@ -1,10 +1,10 @@
-import { staleReasons, type BaselineFacts } from '../core/baseline.ts';
+import type { BaselineFacts } from '../core/baseline.ts';
 import type { Comparison } from '../core/evaluation.ts';
 import { hashText } from '../core/hash.ts';
 import { findBaseline } from '../db/baselines.ts';
 import type { Db } from '../db/connect.ts';
 import { type EvaluationRow, findEvaluation } from '../db/evaluations.ts';
-import { loadCaseResults, loadEvaluationResult, saveComparison } from '../db/results.ts';
+import { loadCaseResults, saveComparison } from '../db/results.ts';
 import { compareEvaluations } from '../statistics/compare.ts';
 import type { ActivityDeps } from './deps.ts';
 
@@ -24,14 +24,13 @@ export async function compareWithBaseline(db: Db, evaluationId: string): Promise
 
 async function compare(db: Db, current: EvaluationRow, baselineId: string): Promise<Comparison | null> {
   const baseline = await findEvaluation(db, baselineId);
-  const [before, after] = [await loadEvaluationResult(db, baselineId), await loadEvaluationResult(db, current.id)];
-  if (baseline === null || before === null || after === null) return null;
+  if (baseline === null) return null;
   return compareEvaluations({
     baselineEvaluationId: baselineId,
-    baseline: { result: before.result, cases: await loadCaseResults(db, baselineId) },
-    current: { result: after.result, cases: await loadCaseResults(db, current.id) },
+    baseline: await loadCaseResults(db, baselineId),
+    current: await loadCaseResults(db, current.id),
     regression: current.definition.regression,
-    stale: staleReasons(factsOf(baseline), factsOf(current)),
+    facts: { baseline: factsOf(baseline), current: factsOf(current) },
   });
 }
 

@@ -22,10 +22,12 @@ const RATE_LIMIT_FACTOR = 20;
  */
 export async function consequenceOf(
   error: unknown,
-  context: { db: Db; key: TrialKey; fence: number; retry: RetryPolicy; canceled: boolean; random: () => number },
+  context: { db: Db; key: TrialKey; fence: number; retry: RetryPolicy; canceled: boolean; shutdown: boolean; random: () => number },
 ): Promise<Consequence> {
   if (error instanceof StopError) return { throw: stopFailure(error.stop) };
   if (context.canceled) return { throw: cancelFailure() };
+  // A worker that leaves hands its trials on.
+  if (context.shutdown) return { throw: retryFailure('the worker is shutting down', 'WorkerShutdown', 1) };
   if (error instanceof CancelledFailure) return { throw: error };
   if (error instanceof FencedError) return { throw: ApplicationFailure.nonRetryable(error.message, 'Fenced') };
   if (error instanceof WorkerCrashError) return count(error.message, 'worker_crashed', null, context);

@@ -77,7 +77,8 @@ async function guarded(
       key: step.key,
       fence: step.claim.fence,
       retry: step.context.suite.retry,
-      canceled: step.signal.aborted,
+      canceled: deps.cancellations.signalOf(step.key.evaluation_id).aborted || cancelReason() === 'CANCELLED',
+      shutdown: cancelReason() === 'WORKER_SHUTDOWN',
       random: Math.random,
     });
     if ('errored' in consequence) {
@@ -86,6 +87,14 @@ async function guarded(
     await releaseTrial(deps.db, step.key, step.claim.fence);
     throw consequence.throw;
   }
+}
+
+/** Why Temporal canceled this activity; null when it did not. */
+function cancelReason(): string | null {
+  const { cancellationSignal } = Context.current();
+  if (!cancellationSignal.aborted) return null;
+  const reason: unknown = cancellationSignal.reason;
+  return reason instanceof Error ? reason.message : 'CANCELLED';
 }
 
 async function storeErrored(

@@ -14,6 +14,7 @@ export type StopKind =
   | 'budget'
   | 'fail_fast'
   | 'no_progress'
+  | 'terminated'
   | 'canceled';
 
 /** Why an evaluation stopped early: one message for the user. */

@@ -1,7 +1,6 @@
 import {
   CancellationScope,
   type ChildWorkflowHandle,
-  WorkflowExecutionAlreadyStartedError,
   condition,
   continueAsNew,
   defineSignal,
@@ -13,6 +12,7 @@ import {
   startChild,
   workflowInfo,
 } from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { createActivities } from '../activities/index.ts';
 import type { Plan } from '../activities/contract.ts';
 import type { Stop } from '../core/evaluation.ts';

@@ -1,0 +1,58 @@
+import type { EndpointRequest } from '../activities/deps.ts';
+import type { Agent } from '../agents/agent.ts';
+import { createAgent } from '../agents/index.ts';
+import { createModelClient } from '../agents/openai-client.ts';
+import type { Config } from '../config.ts';
+import type { ModelClient } from '../core/model.ts';
+import type { Suite } from '../core/suite.ts';
+import { startScriptedModel, type ScriptedModel } from '../scripted-model/server.ts';
+
+const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
+
+export interface Adapters {
+  modelClient: (request: EndpointRequest) => Promise<ModelClient>;
+  createAgent: (suite: Suite, suiteRoot: string, endpoint: EndpointRequest) => Promise<Agent>;
+  close(): Promise<void>;
+}
+
+/** Model clients, agents and scripted models of one process, each made once and closed together. */
+export function createAdapters(config: Config): Adapters {
+  const clients = new Map<string, ModelClient>();
+  const scripted = new Map<string, Promise<ScriptedModel>>();
+  const agents = new Set<{ close?: () => Promise<void> }>();
+
+  async function endpointOf(request: EndpointRequest): Promise<{ baseUrl: string; apiKey: string | null }> {
+    if (request.offlineModel !== null) {
+      const path = request.offlineModel;
+      const running = scripted.get(path) ?? startScriptedModel({ scriptPath: path });
+      scripted.set(path, running);
+      return { baseUrl: (await running).url, apiKey: 'offline' };
+    }
+    const apiKey = config.env[request.apiKeyEnv ?? 'OPENAI_API_KEY'];
+    return {
+      baseUrl: request.baseUrl ?? config.openaiBaseUrl ?? DEFAULT_BASE_URL,
+      apiKey: apiKey === undefined || apiKey === '' ? null : apiKey,
+    };
+  }
+
+  return {
+    async modelClient(request) {
+      const key = JSON.stringify(request);
+      const known = clients.get(key);
+      if (known !== undefined) return known;
+      const client = createModelClient(await endpointOf(request));
+      clients.set(key, client);
+      return client;
+    },
+    async createAgent(suite, suiteRoot, endpoint) {
+      const target = await endpointOf(endpoint);
+      const agent = createAgent(suite.agent, { suite, suiteRoot, env: config.env, baseUrl: target.baseUrl, apiKey: target.apiKey });
+      agents.add(agent as { close?: () => Promise<void> });
+      return agent;
+    },
+    async close() {
+      await Promise.allSettled([...agents].map((agent) => agent.close?.()));
+      await Promise.allSettled([...scripted.values()].map(async (server) => (await server).close()));
+    },
+  };
+}

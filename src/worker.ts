@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DefaultLogger, type LogLevel, NativeConnection, type NativeConnectionOptions, Runtime, Worker } from '@temporalio/worker';
+import { createActivities } from './activities/index.ts';
+import { createCancellations } from './activities/cancellations.ts';
+import type { Config } from './config.ts';
+import { connect } from './db/connect.ts';
+import { listen } from './db/listen.ts';
+import { createCaseReader } from './db/trial-reads.ts';
+import { createTrialWriter } from './db/trial-writes.ts';
+import { loadPrompts } from './judge/load-prompts.ts';
+import { createAdapters } from './local/adapters.ts';
+import { workflowBundle } from './local/workflow-bundle.ts';
+
+export interface WorkerOptions {
+  config: Config;
+  databaseUrl: string;
+  connectionOptions: NativeConnectionOptions;
+  cwd: string;
+  /** Gets the worker's own log lines. */
+  log: (line: string) => void;
+  /** Which task queues to serve; default: all three of the configuration. */
+  queues?: readonly ('main' | 'agent' | 'judge')[];
+}
+
+export interface RunningWorker {
+  /** Stops polling, hands running trials on to other workers, closes everything. */
+  stop(): Promise<void>;
+  /** Rejects when the worker dies by itself. */
+  failed: Promise<never>;
+}
+
+/** Milliseconds running activities get to end after a stop; then they are handed on. */
+const GRACE_MS = 200;
+let runtimeInstalled = false;
+
+function installRuntime(level: Config['logLevel'], log: (line: string) => void): void {
+  if (runtimeInstalled) return;
+  runtimeInstalled = true;
+  const logger = new DefaultLogger(level.toUpperCase() as LogLevel, ({ level: at, message, meta }) => {
+    const error = meta?.['error'];
+    log(`${at} ${message}${error instanceof Error ? `: ${error.message}` : ''}`);
+  });
+  Runtime.install({
+    logger,
+    // Signals are the commands' business: Ctrl-C first stops following, then everything.
+    shutdownSignals: [],
+    telemetryOptions: { logging: { forward: {}, filter: `temporalio_sdk_core=${level},temporalio_client=${level}` } },
+  });
+}
+
+/** The composition root: builds every adapter, then polls. */
+export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const { config } = options;
+  installRuntime(config.logLevel, options.log);
+  const connection = await NativeConnection.connect(options.connectionOptions);
+  const db = connect(options.databaseUrl, { poolSize: 12, onConnectionError: (error) => options.log(`WARN postgres: ${error.message}`) });
+  const cancellations = createCancellations();
+  const listener = listen(options.databaseUrl, 'assay_cancel', (id) => cancellations.cancel(id));
+  const adapters = createAdapters(config);
+  const activities = createActivities({
+    config,
+    db,
+    writer: createTrialWriter(db, `${config.hostName}/${process.pid}/${randomUUID().slice(0, 8)}`),
+    readCase: createCaseReader(db),
+    cancellations,
+    modelClient: adapters.modelClient,
+    createAgent: adapters.createAgent,
+    loadPrompts,
+    now: Date.now,
+    cwd: options.cwd,
+  });
+  const workers = await Promise.all(
+    queuesOf(options).map(async (taskQueue) =>
+      Worker.create({
+        connection,
+        namespace: config.namespace,
+        taskQueue,
+        activities,
+        ...(taskQueue === config.taskQueue ? { workflowBundle: await workflowBundle(`${config.cacheFolder}/workflows`) } : {}),
+        maxConcurrentActivityTaskExecutions: config.maxActivities,
+        maxConcurrentWorkflowTaskExecutions: 40,
+        maxCachedWorkflows: 200,
+        workflowTaskPollerBehavior: { type: 'autoscaling' },
+        activityTaskPollerBehavior: { type: 'autoscaling' },
+        maxEagerActivityReservationsPerWorkflowTask: 50,
+        // Otherwise a workflow of a killed worker waits 10 s for that worker.
+        stickyQueueScheduleToStartTimeout: '1s',
+        shutdownGraceTime: GRACE_MS,
+        shutdownForceTime: '20s',
+      }),
+    ),
+  );
+  const runs = workers.map((worker) => worker.run());
+  const failed = Promise.race(runs.map((run) => run.then(() => new Promise<never>(() => undefined))));
+  failed.catch(() => undefined);
+  return {
+    failed,
+    async stop() {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await Promise.race([Promise.allSettled(runs), sleep(30_000)]);
+      await listener.close();
+      await adapters.close();
+      await connection.close().catch(() => undefined);
+      await db.destroy();
+    },
+  };
+}
+
+function queuesOf(options: WorkerOptions): string[] {
+  const { config } = options;
+  const names = { main: config.taskQueue, agent: config.agentTaskQueue, judge: config.judgeTaskQueue };
+  const wanted = options.queues ?? (['main', 'agent', 'judge'] as const);
+  return [...new Set(wanted.map((name) => names[name]))];
+}
