@@ -111,7 +111,11 @@ const reply = z
   .transform((value): Reply => compact<Reply>(value));
 
 const answered = { reply: reply.optional(), replies: z.array(reply).min(1).optional() };
-const ONE_OF = { error: 'give exactly one of reply and replies' };
+/** Told beside what is wrong inside the rule, not only once that is mended. */
+const ONE_OF = {
+  error: 'give exactly one of reply and replies',
+  when: ({ value }: { value: unknown }): boolean => typeof value === 'object' && value !== null,
+};
 
 const rule = z
   .strictObject({

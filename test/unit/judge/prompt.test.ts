@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dataBlock } from '../../../src/judge/data-block.ts';
 import { DIMENSIONS } from '../../../src/judge/dimensions.ts';
