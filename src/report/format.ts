@@ -1,0 +1,84 @@
+import type { Metric } from '../core/evaluation.ts';
+
+/** Stands where there is no value. */
+export const NONE = '–';
+
+const RATES: ReadonlySet<string> = new Set([
+  'completion_rate',
+  'partial_rate',
+  'case_pass_rate',
+  'trial_pass_rate',
+  'unscored_share',
+]);
+
+/** `12,345`; fractions only below 100. */
+export function formatCount(value: number | null): string {
+  if (value === null) return NONE;
+  const digits = Number.isInteger(value) || Math.abs(value) >= 100 ? 0 : 1;
+  return value.toFixed(digits).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+}
+
+/** `91.7 %`. A rate that is not all is never printed as 100.0 %. */
+export function formatPercent(value: number | null): string {
+  if (value === null) return NONE;
+  const rounded = (value * 100).toFixed(1);
+  if (rounded === '100.0' && value < 1) return '99.9 %';
+  return `${rounded === '0.0' && value > 0 ? '0.1' : rounded} %`;
+}
+
+export function formatScore(value: number | null): string {
+  return value === null ? NONE : value.toFixed(3);
+}
+
+/** US dollars, with as many decimals as small sums need. */
+export function formatMoney(value: number | null): string {
+  if (value === null) return 'unknown';
+  if (value === 0) return '$0';
+  return `$${value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(2) : value.toFixed(4)}`;
+}
+
+/** `850 ms`, `12.3 s`, `4 min 05 s`, `2 h 07 min`. */
+export function formatDuration(ms: number | null): string {
+  if (ms === null) return NONE;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 99_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  const pad = (value: number): string => String(value).padStart(2, '0');
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${pad(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3600)} h ${pad(Math.floor((seconds % 3600) / 60))} min`;
+}
+
+/** A value in the form its metric is read in. */
+export function formatMetric(metric: string, value: number | null): string {
+  if (value === null) return NONE;
+  if (RATES.has(metric)) return formatPercent(value);
+  if (metric === 'mean_latency_ms') return formatDuration(value);
+  if (metric === 'cost_usd') return formatMoney(value);
+  if (metric === 'safety_violations' || metric.startsWith('mean_')) return formatCount(value);
+  return formatScore(value);
+}
+
+/** `71.2 to 98.1` (per cent), `0.880 to 0.990`. */
+export function formatInterval({ metric, low, high }: Pick<Metric, 'metric' | 'low' | 'high'>): string {
+  if (low === null || high === null) return '';
+  const bare = (value: number): string => formatMetric(metric, value).replace(' %', '');
+  return `${bare(low)} to ${bare(high)}`;
+}
+
+/** `16 of 16 cases, 48 of 48 trials`. */
+export function formatCoverage(metric: Metric): string {
+  const of = (n: number, all: number, noun: string): string => `${formatCount(n)} of ${formatCount(all)} ${noun}`;
+  return `${of(metric.cases, metric.cases_applicable, 'cases')}, ${of(metric.trials, metric.trials_applicable, 'trials')}`;
+}
+
+/** `1 case`, `2 cases`. */
+export function plural(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** The first few of many, and how many more there are. */
+export function some(names: readonly string[], limit: number, total = names.length): string {
+  const shown = names.slice(0, limit);
+  const more = total - shown.length;
+  return more > 0 ? `${shown.join(', ')} and ${formatCount(more)} more` : shown.join(', ');
+}

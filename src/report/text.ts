@@ -1,0 +1,104 @@
+import { wrap } from './align.ts';
+import { formatPercent, formatScore, plural, some } from './format.ts';
+import type { ReportModel } from './report-model.ts';
+import { createStyle } from './style.ts';
+import type { Style } from './style.ts';
+import { answerLines, outcomeText } from './text-answers.ts';
+import { comparisonLines, gateLines, groupLines, summaryLines } from './text-tables.ts';
+
+export interface TextOptions {
+  /** Columns of the terminal; default 80, kept between 60 and 120. */
+  width?: number;
+  /** ANSI colours; default false. */
+  color?: boolean;
+}
+
+/** Worst cases described with every reason; the first screen names three. */
+const DESCRIBED = 5;
+
+function stabilityLines(model: ReportModel, style: Style): string[] {
+  const { stability, pass_at_k, pass_hat_k } = model.result;
+  if (stability === null) return [];
+  const rates = stability.by_trial.slice(0, 10).map(formatPercent).join(', ');
+  const spread =
+    stability.stdev === null
+      ? ''
+      : ` · stdev ${formatScore(stability.stdev)} (${formatScore(stability.expected_stdev)} from variation within cases alone)`;
+  const k = pass_at_k.length;
+  const passes = `pass@${k} ${formatPercent(pass_at_k[k - 1] ?? null)} · pass^${k} ${formatPercent(pass_hat_k[k - 1] ?? null)}`;
+  return [style('dim', 'Stability'), `completion by repetition ${rates}${spread}`, passes];
+}
+
+function worstLines(model: ReportModel, width: number, style: Style): string[] {
+  const shown = model.worst.slice(0, DESCRIBED);
+  if (shown.length === 0) return [];
+  const lines = shown.flatMap((one) => {
+    const facts = [one.category, one.difficulty, one.layer].filter((fact) => fact !== null).join(' · ');
+    const reasons = one.reasons.slice(0, 2).flatMap((reason) => {
+      const trials = one.trials > 1 ? `trial ${some(reason.trial_indexes.map(String), 5)} · ` : '';
+      const text = `${trials}${reason.scorer ?? reason.status}: ${reason.reason}`;
+      const step =
+        reason.first_wrong_step === null ? [] : wrap(`first wrong step: ${reason.first_wrong_step}`, width - 4, 2);
+      return [...wrap(text, width - 4, 3), ...step].map((line) => `    ${line}`);
+    });
+    return [
+      `  ${style('bold', one.case_id)}  ${outcomeText(one)}${facts === '' ? '' : `  ${style('dim', facts)}`}`,
+      ...reasons,
+    ];
+  });
+  const more = model.not_passed - shown.length;
+  return [
+    style('dim', 'Worst cases'),
+    ...lines,
+    ...(more > 0 ? [`  and ${plural(more, 'more case')} that did not pass`] : []),
+  ];
+}
+
+function diagnosisLines(model: ReportModel, width: number, style: Style): string[] {
+  const { diagnosis } = model.result;
+  if (diagnosis.length === 0) return [];
+  const lines = diagnosis.flatMap(({ layer, symptom, action, case_ids, cases }) => [
+    ...wrap(`${layer}: ${symptom}`, width - 2).map((line) => `  ${line}`),
+    ...wrap(`→ ${action}`, width - 4).map((line) => `    ${line}`),
+    ...(case_ids.length > 0
+      ? wrap(`cases: ${some(case_ids, 6, cases)}`, width - 4, 2).map((line) => `    ${line}`)
+      : []),
+  ]);
+  return [style('dim', 'Diagnosis'), ...lines];
+}
+
+function nextLines(model: ReportModel, style: Style): string[] {
+  const steps = model.next_steps;
+  if (steps.length === 0) return [];
+  return [
+    style('dim', 'Next'),
+    ...steps.flatMap(({ what, command }) => [`  ${what}`, `    ${style('bold', command)}`]),
+  ];
+}
+
+/**
+ * The report for a terminal: the answers first, then the numbers behind them. Lines are at most `width` columns but for
+ * commands, which stay whole so that they can be copied, and tables of very long numbers. Ends with a newline.
+ */
+export function renderText(model: ReportModel, options: TextOptions = {}): string {
+  const width = Math.min(120, Math.max(60, options.width ?? 80));
+  const style = createStyle(options.color ?? false);
+  const dimHead = ([head, ...rows]: string[]): string[] => (head === undefined ? [] : [style('dim', head), ...rows]);
+  const sections = [
+    answerLines(model, width, style),
+    summaryLines(model, width),
+    dimHead(groupLines(model, 'category', 'By category')),
+    dimHead(groupLines(model, 'dimension', 'By dimension')),
+    dimHead(groupLines(model, 'layer', 'By layer')),
+    stabilityLines(model, style),
+    worstLines(model, width, style),
+    diagnosisLines(model, width, style),
+    comparisonLines(model, width, style),
+    gateLines(model, width, style),
+    nextLines(model, style),
+  ];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.map((line) => line.trimEnd()).join('\n'))
+    .join('\n\n')}\n`;
+}
