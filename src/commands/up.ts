@@ -1,0 +1,140 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { readConfig } from '../config.ts';
+import type { Stack, StackPorts } from '../local/stack.ts';
+import type { CommandContext } from './context.ts';
+
+interface UpFlags {
+  worker: boolean;
+  untilIdle?: boolean;
+  stop?: boolean;
+  temporalPort?: number;
+  uiPort?: number;
+  postgresPort?: number;
+  json?: boolean;
+}
+
+/** Runs a worker on the stack until it is stopped; passed in by client.ts, which composes the process. */
+export type StartWorker = (stack: Stack) => Promise<{ stop(): Promise<void> }>;
+
+/** How long nothing must have run before `--until-idle` ends, and how often it looks, in milliseconds. */
+const IDLE_MS = 30_000;
+const LOOK_MS = 2000;
+
+/** `assay up`: the stack and a worker in the foreground, so that detached evaluations and schedules go on. */
+export function registerUp(program: Command, context: CommandContext, startWorker: StartWorker): void {
+  program
+    .command('up')
+    .description('start Temporal, Postgres and a worker in the foreground; Ctrl-C stops them, unless a run uses them')
+    .option('--no-worker', 'only Temporal and Postgres')
+    .option('--until-idle', `end when no evaluation has been running for ${IDLE_MS / 1000} s`)
+    .option('--stop', 'stop what a killed process left running in this folder, then end')
+    .option('--temporal-port <port>', 'port of the embedded Temporal (default: a free one)', port)
+    .option('--ui-port <port>', 'port of its web page (default: a free one)', port)
+    .option('--postgres-port <port>', 'port of the embedded Postgres (default: a free one)', port)
+    .option('--json', 'print the addresses as one JSON object')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assay up                     # keeps schedules firing\n  assay up --no-worker         # with `assay worker` elsewhere\n  assay run suite.yaml --detach && assay up --until-idle\n',
+    )
+    .action(async (flags: UpFlags) => {
+      const home = readConfig(context.env, context.cwd).home;
+      if (flags.stop === true) await stopLeftovers(home, context);
+      else await runUp(home, flags, context, startWorker);
+    });
+}
+
+async function runUp(home: string, flags: UpFlags, context: CommandContext, startWorker: StartWorker): Promise<void> {
+  const ended = signalled();
+  const { ensureStack } = await import('../local/stack.ts');
+  const log = (line: string): void => context.stderr(`${line}\n`);
+  const stack = await ensureStack({ home, ports: portsOf(flags), log, env: context.env });
+  let worker: { stop(): Promise<void> } | null = null;
+  try {
+    const { migrate } = await import('../db/migrate.ts');
+    await migrate(stack.databaseUrl);
+    if (flags.worker) worker = await startWorker(stack);
+    context.stdout(flags.json === true ? `${JSON.stringify(addresses(stack))}\n` : renderAddresses(stack));
+    if (flags.untilIdle === true) await Promise.race([ended.promise, untilIdle(stack, ended.signal)]);
+    else await ended.promise;
+    log('stopping');
+  } finally {
+    ended.forget();
+    await worker?.stop();
+    await stack.release();
+  }
+}
+
+async function stopLeftovers(home: string, context: CommandContext): Promise<void> {
+  const { stopStack } = await import('../local/stack.ts');
+  const stopped = await stopStack({ home, log: (line) => context.stderr(`${line}\n`) });
+  context.stdout(
+    stopped ? 'nothing of the embedded stack is running\n' : 'a live process uses the stack; it keeps running\n',
+  );
+}
+
+function portsOf(flags: UpFlags): StackPorts {
+  return {
+    ...(flags.temporalPort === undefined ? {} : { temporal: flags.temporalPort }),
+    ...(flags.uiPort === undefined ? {} : { ui: flags.uiPort }),
+    ...(flags.postgresPort === undefined ? {} : { postgres: flags.postgresPort }),
+  };
+}
+
+/** The embedded database's address with its password (it is on this machine only); somebody's own without. */
+function addresses(stack: Stack): { temporal: string; namespace: string; ui: string | null; postgres: string } {
+  const postgres = new URL(stack.databaseUrl);
+  if (!stack.embedded.postgres) postgres.password = '';
+  return { temporal: stack.temporalAddress, namespace: stack.namespace, ui: stack.uiUrl, postgres: postgres.href };
+}
+
+function renderAddresses(stack: Stack): string {
+  const { temporal, namespace, ui, postgres } = addresses(stack);
+  const lines = [`Temporal     ${temporal} (namespace ${namespace})`];
+  if (ui !== null) lines.push(`Temporal UI  ${ui}`);
+  lines.push(`Postgres     psql '${postgres}'`, 'ready; Ctrl-C stops');
+  return `${lines.join('\n')}\n`;
+}
+
+/** Resolves when no evaluation has been running for a while. Paused ones count as running. */
+async function untilIdle(stack: Stack, signal: AbortSignal): Promise<void> {
+  const { setTimeout: sleep } = await import('node:timers/promises');
+  const { runningEvaluations } = await import('../local/running-evaluations.ts');
+  let idleSince = performance.now();
+  while (performance.now() - idleSince < IDLE_MS) {
+    if (signal.aborted) return;
+    const running = await runningEvaluations(stack);
+    // null: Temporal is being restarted, which says nothing about what runs.
+    if (running !== 0) idleSince = performance.now();
+    await sleep(LOOK_MS, undefined, { signal, ref: true }).catch(() => undefined);
+  }
+}
+
+interface Ended {
+  promise: Promise<void>;
+  signal: AbortSignal;
+  forget(): void;
+}
+
+/** The first SIGINT or SIGTERM ends orderly; a second one, once `forget` was called, ends at once. */
+function signalled(): Ended {
+  const controller = new AbortController();
+  const promise = new Promise<void>((resolve) => {
+    controller.signal.addEventListener('abort', () => resolve());
+  });
+  const end = (): void => controller.abort();
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.once(signal, end);
+  return {
+    promise,
+    signal: controller.signal,
+    forget: () => {
+      for (const signal of signals) process.off(signal, end);
+    },
+  };
+}
+
+function port(text: string): number {
+  const value = Number(text);
+  if (!/^\d{1,5}$/.test(text) || value < 1 || value > 65_535) throw new InvalidArgumentError('Expected 1 to 65535.');
+  return value;
+}
