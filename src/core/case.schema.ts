@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import type { CaseContext, CaseMock, ChatMessage, EvalCase, Expected, MockFixture, ToolDefinition } from './case.ts';
+import { json, jsonObject, strictObject } from './strict-object.schema.ts';
+import { FINAL_STATUSES } from './trajectory.ts';
+
+/** Longest case id, in UTF-16 code units. Ids are data: any characters, never used as paths. */
+export const MAX_ID_LENGTH = 300;
+
+export const MATCH_MODES = ['strict', 'unordered', 'superset', 'subset', 'in_order', 'first'] as const;
+export const ARGS_MODES = ['exact', 'ignore', 'subset', 'superset'] as const;
+export const DIFFICULTIES = ['EASY', 'MEDIUM', 'HARD'] as const;
+
+const text = z.string().min(1, { error: 'must not be empty' });
+const texts = z.array(z.string());
+const names = z.array(text);
+const count = z.int().min(0);
+const positive = z.int().min(1);
+
+export const chatMessageSchema: z.ZodType<ChatMessage> = strictObject({
+  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
+  content: z.string().nullable(),
+  tool_calls: z.array(json).exactOptional(),
+  tool_call_id: z.string().exactOptional(),
+  name: z.string().exactOptional(),
+});
+
+export const toolDefinitionSchema: z.ZodType<ToolDefinition> = strictObject({
+  name: text,
+  description: z.string().exactOptional(),
+  parameters: jsonObject.exactOptional(),
+});
+
+const argsMode = z.union([z.enum(ARGS_MODES), z.record(z.string(), z.enum(ARGS_MODES))]);
+
+const expectedCall = strictObject({ tool: text, args: jsonObject.nullable() });
+
+const pathCheck = strictObject({ path: text, value: json });
+
+const alternative = strictObject({
+  name: z.string().exactOptional(),
+  calls: z.array(expectedCall),
+  match: z.enum(MATCH_MODES).exactOptional(),
+  args: argsMode.exactOptional(),
+});
+
+export const expectedSchema: z.ZodType<Expected> = strictObject({
+  calls: z.array(expectedCall).exactOptional(),
+  any_of: z.array(alternative).min(1).exactOptional(),
+  match: z.enum(MATCH_MODES).exactOptional(),
+  args: argsMode.exactOptional(),
+  steps: names.exactOptional(),
+  answer: z.string().exactOptional(),
+  criteria: z.string().exactOptional(),
+  must_call: names.exactOptional(),
+  must_not_call: names.exactOptional(),
+  answer_contains: names.exactOptional(),
+  answer_not_contains: names.exactOptional(),
+  answer_matches: names.exactOptional(),
+  answer_equals: z.string().exactOptional(),
+  answer_json: strictObject({
+    schema: jsonObject.exactOptional(),
+    equals: z.array(pathCheck).exactOptional(),
+  }).exactOptional(),
+  number: strictObject({ value: z.number(), tolerance: z.number().min(0).exactOptional() }).exactOptional(),
+  ignore_case: z.boolean().exactOptional(),
+  final_status: z.enum(FINAL_STATUSES).exactOptional(),
+  state: z.array(pathCheck).exactOptional(),
+  max_iterations: count.exactOptional(),
+  max_tokens: count.exactOptional(),
+  max_tool_calls: count.exactOptional(),
+  max_latency_ms: count.exactOptional(),
+  max_cost: z.number().min(0).exactOptional(),
+  doc_ids: names.exactOptional(),
+  plan: texts.exactOptional(),
+  canaries: names.exactOptional(),
+  approvals: names.exactOptional(),
+  calls_per_tool: z
+    .record(z.string(), strictObject({ min: count.exactOptional(), max: count.exactOptional() }))
+    .exactOptional(),
+});
+
+const contextSchema: z.ZodType<CaseContext> = strictObject({
+  memory: z.array(chatMessageSchema).exactOptional(),
+  documents: z.array(strictObject({ id: text, text: z.string(), title: z.string().exactOptional() })).exactOptional(),
+  prompt_segments: z.array(strictObject({ name: text, text: z.string() })).exactOptional(),
+  sub_agents: z.array(jsonObject).exactOptional(),
+});
+
+const failure = z.discriminatedUnion('kind', [
+  strictObject({ kind: z.literal('timeout'), after_ms: count.exactOptional() }),
+  strictObject({ kind: z.literal('http_500'), message: z.string().exactOptional() }),
+  strictObject({ kind: z.literal('not_found'), message: z.string().exactOptional() }),
+  strictObject({ kind: z.literal('rate_limit'), message: z.string().exactOptional() }),
+  strictObject({ kind: z.literal('malformed'), text: z.string().exactOptional() }),
+]);
+
+export const mockFixtureSchema: z.ZodType<MockFixture> = strictObject({
+  tool: text,
+  args: jsonObject.exactOptional(),
+  match: z.enum(['exact', 'subset', 'any']).exactOptional(),
+  replies: z
+    .array(
+      strictObject({
+        result: json.exactOptional(),
+        fail: failure.exactOptional(),
+        delay_ms: count.exactOptional(),
+        set_state: jsonObject.exactOptional(),
+      }),
+    )
+    .min(1, { error: 'expected at least one reply' }),
+});
+
+const mockSchema: z.ZodType<CaseMock> = strictObject({
+  fixtures: names.exactOptional(),
+  tools: z.array(mockFixtureSchema).exactOptional(),
+  state: jsonObject.exactOptional(),
+  unmatched: z.enum(['error', 'empty']).exactOptional(),
+});
+
+/**
+ * The canonical case. Strict: an unknown key is an error. Nothing is coerced; JSON inside arguments, results and metadata
+ * is passed through untouched. Defaults: `expected` is `{}`.
+ */
+export const caseSchema: z.ZodType<EvalCase> = strictObject({
+  id: text.max(MAX_ID_LENGTH, { error: `an id has at most ${MAX_ID_LENGTH} characters` }),
+  input: z.string().exactOptional(),
+  messages: z.array(chatMessageSchema).min(1).exactOptional(),
+  turns: z.array(z.string()).min(1).exactOptional(),
+  tools: z.array(z.union([text, toolDefinitionSchema])).exactOptional(),
+  expected: expectedSchema,
+  context: contextSchema.exactOptional(),
+  mock: mockSchema.exactOptional(),
+  rubric: z.string().exactOptional(),
+  min_steps: count.exactOptional(),
+  category: text.exactOptional(),
+  difficulty: z.enum(DIFFICULTIES).exactOptional(),
+  dimension: text.exactOptional(),
+  tags: names.exactOptional(),
+  trials: positive.exactOptional(),
+  timeout_ms: positive.exactOptional(),
+  metadata: jsonObject.exactOptional(),
+});

@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import { mockFixtureSchema, toolDefinitionSchema } from './case.schema.ts';
+import { METRICS } from './evaluation.ts';
+import { jsonObject, strictObject } from './strict-object.schema.ts';
+import { JUDGE_DIMENSIONS } from './suite.ts';
+import type { Suite } from './suite.ts';
+
+const text = z.string().min(1, { error: 'must not be empty' });
+const names = z.array(text);
+const whole = z.int().min(0);
+const positive = z.int().min(1);
+const share = z.number().min(0).max(1);
+const money = z.number().min(0);
+
+const url = text.regex(/^https?:\/\//, { error: 'expected an address that starts with http:// or https://' });
+const envName = text.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, {
+  error: 'expected the name of an environment variable, never the key itself',
+});
+
+const openAiAgent = strictObject(
+  {
+    type: z.literal('openai'),
+    model: text,
+    base_url: url.exactOptional(),
+    api_key_env: envName.exactOptional(),
+    system_prompt: z.string().exactOptional(),
+    temperature: z.number().min(0).max(2).exactOptional(),
+    seed: z.int().exactOptional(),
+    max_output_tokens: positive.exactOptional(),
+    stream: z.boolean().exactOptional(),
+    extra_body: jsonObject.exactOptional(),
+    version: text.exactOptional(),
+  },
+  { api_key: 'keys do not belong into files; put it into an environment variable and name that in api_key_env' },
+);
+
+const moduleAgent = strictObject({
+  type: z.literal('module'),
+  path: text.regex(/\.(ts|mts|js|mjs)$/, { error: 'expected a .ts, .mts, .js or .mjs file' }),
+  export: text.exactOptional(),
+  version: text.exactOptional(),
+  options: jsonObject.exactOptional(),
+});
+
+const judge = strictObject(
+  {
+    model: text,
+    base_url: url.exactOptional(),
+    api_key_env: envName.exactOptional(),
+    dimensions: z
+      .array(z.enum(JUDGE_DIMENSIONS))
+      .min(1)
+      .default([...JUDGE_DIMENSIONS]),
+    language: z.enum(['en', 'zh']).default('en'),
+    temperature: z.number().min(0).max(2).default(0),
+    seed: z.int().exactOptional(),
+    max_output_tokens: positive.default(1024),
+    response_format: z.enum(['json_schema', 'json_object', 'text']).default('json_object'),
+    prompts: text.exactOptional(),
+  },
+  { api_key: 'keys do not belong into files; put it into an environment variable and name that in api_key_env' },
+);
+
+const limits = strictObject({
+  max_iterations: positive.default(20),
+  max_tokens: positive.default(200_000),
+  max_tool_calls: whole.default(50),
+  timeout_ms: positive.default(120_000),
+  call_timeout_ms: positive.default(60_000),
+}).prefault({});
+
+const retry = strictObject({
+  model_failures: positive.default(5),
+  worker_deaths: positive.default(5),
+  max_retry_after_ms: whole.default(300_000),
+  backoff_ms: whole.default(1_000),
+}).prefault({});
+
+const toolScore = strictObject({
+  weights: strictObject({ names: share, args: share, order: share })
+    .refine(({ names, args, order }) => Math.abs(names + args + order - 1) <= 1e-9, {
+      error: 'names + args + order must sum to 1',
+    })
+    .default({ names: 0.4, args: 0.3, order: 0.3 }),
+  profile: z.enum(['weighted', 'source', 'bfcl']).default('weighted'),
+}).prefault({});
+
+/** One gate as it is stored; the short forms of a suite file are written out before (datasets/gates.ts). */
+export const gateSchema = strictObject({
+  name: text,
+  metric: z.enum(METRICS),
+  min: z.number().exactOptional(),
+  max: z.number().exactOptional(),
+  exclusive: z.boolean().exactOptional(),
+  category: text.exactOptional(),
+  tag: text.exactOptional(),
+  difficulty: text.exactOptional(),
+  dimension: text.exactOptional(),
+}).refine((gate) => (gate.min === undefined) !== (gate.max === undefined), {
+  error: 'expected exactly one of min and max',
+});
+
+const regression = strictObject({
+  alert: share.default(0.05),
+  max_drop: share.default(0.1),
+  significance: z.enum(['off', 'required']).default('off'),
+  alpha: share.default(0.05),
+  strict: z.boolean().default(false),
+  label: text.default('main'),
+}).prefault({});
+
+const safety = strictObject({ forbidden_tools: names.default([]), high_risk_tools: names.default([]) }).prefault({});
+
+const price = strictObject({ input: money, cached_input: money.exactOptional(), output: money });
+
+/** Keys of the specification that this version does not read: an error says so instead of "unknown". */
+const NOT_YET: Record<string, string> = {
+  agents: 'one agent a suite in this version; write agent: …',
+  scorers: 'every scorer that applies runs; choose what decides with decides: […]',
+  publish: 'publishing is not part of this version',
+  timeouts: 'write limits: {timeout_ms, call_timeout_ms}',
+  budget: 'write budget_usd: 5',
+  api_key: 'keys do not belong into files; name an environment variable in agent.api_key_env',
+};
+
+/**
+ * A suite after its short forms are written out (datasets/load-suite.ts). Strict: an unknown key is an error.
+ * Defaults are those documented in core/suite.ts.
+ */
+export const suiteSchema: z.ZodType<Suite> = strictObject(
+  {
+    name: text,
+    kind: z.enum(['smoke', 'benchmark', 'deep']).default('smoke'),
+    description: z.string().exactOptional(),
+    datasets: names.min(1, { error: 'expected at least one dataset file' }),
+    tools: z.array(toolDefinitionSchema).default([]),
+    fixtures: z.record(z.string(), z.array(mockFixtureSchema)).default({}),
+    agent: z.discriminatedUnion('type', [openAiAgent, moduleAgent]),
+    judge: judge.nullable().default(null),
+    offline_model: text.exactOptional(),
+    decides: names.min(1).exactOptional(),
+    tool_score: toolScore,
+    trials: positive.default(1),
+    concurrency: positive.default(10),
+    limits,
+    retry,
+    safety,
+    gates: z.array(gateSchema).default([]),
+    gates_off: names.default([]),
+    regression,
+    budget_usd: money.exactOptional(),
+    prices: z.record(z.string(), price).default({}),
+    labels: z.record(z.string(), z.string()).default({}),
+  },
+  NOT_YET,
+);

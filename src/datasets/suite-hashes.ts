@@ -1,0 +1,69 @@
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EvalCase } from '../core/case.ts';
+import { hashText, hashValue } from '../core/hash.ts';
+import { packageRoot } from '../core/package-root.ts';
+import type { JudgeConfig, Suite } from '../core/suite.ts';
+import { DEFAULT_FIXTURES } from './check-references.ts';
+
+/** What a resume is checked against; see {@link hashSuite}, {@link hashCases} and {@link hashAgent}. */
+export interface SuiteHashes {
+  suite: string;
+  data: string;
+  agent: string;
+}
+
+/** Hash of each case: its canonical form with the shared fixtures it uses. Equal content gives an equal hash, whatever the file's form. */
+export function hashCases(cases: readonly EvalCase[], suite: Pick<Suite, 'fixtures'>): Map<string, string> {
+  const shared = suite.fixtures[DEFAULT_FIXTURES] ?? null;
+  return new Map(
+    cases.map((evalCase) => {
+      const named = (evalCase.mock?.fixtures ?? []).map((name) => suite.fixtures[name] ?? null);
+      return [evalCase.id, hashValue({ case: evalCase, named, shared })];
+    }),
+  );
+}
+
+/** Hash over the hashes of the cases in their order. */
+export function hashData(caseHashes: ReadonlyMap<string, string>): string {
+  return hashText([...caseHashes.values()].join('\n'));
+}
+
+/** Hash of the agent's configuration, its address and key left out, with the content of its module. */
+export async function hashAgent(suite: Suite, suiteRoot: string): Promise<string> {
+  const { agent } = suite;
+  if (agent.type === 'module') {
+    const module = await readFile(join(suiteRoot, agent.path));
+    return hashValue({ config: agent, module: hashText(module.toString('base64')) });
+  }
+  const { base_url: _url, api_key_env: _key, ...config } = agent;
+  return hashValue({ config });
+}
+
+/**
+ * Hash of what changes a trial's result: judge and prompt texts, decides, limits, tool score, safety, tools, fixtures.
+ * Not of gates, regression, labels, budget, concurrency, prices, trials, retry.
+ */
+export async function hashSuite(suite: Suite, suiteRoot: string): Promise<string> {
+  const { tools, fixtures, decides, tool_score, safety, limits } = suite;
+  const judge = suite.judge === null ? null : await judgeIdentity(suite.judge, suiteRoot);
+  return hashValue({ tools, fixtures, decides, tool_score, safety, limits, judge });
+}
+
+async function judgeIdentity(judge: JudgeConfig, suiteRoot: string): Promise<unknown> {
+  const { base_url: _url, api_key_env: _key, prompts: _prompts, ...config } = judge;
+  const shipped = await promptTexts(join(packageRoot(import.meta.dirname), 'prompts', judge.language));
+  const own = judge.prompts === undefined ? {} : await promptTexts(join(suiteRoot, judge.prompts));
+  // A suite that judges one dimension does not change with the prompt of another.
+  const used = new Set([...judge.dimensions.map((dimension) => `${dimension}.txt`), 'data-rule.txt']);
+  const texts = Object.entries({ ...shipped, ...own }).filter(([name]) => used.has(name));
+  return { config, prompts: Object.fromEntries(texts) };
+}
+
+async function promptTexts(folder: string): Promise<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  for (const name of await readdir(folder)) {
+    if (name.endsWith('.txt')) texts[name] = await readFile(join(folder, name), 'utf8');
+  }
+  return texts;
+}
