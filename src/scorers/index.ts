@@ -1,0 +1,87 @@
+import type { EvalCase } from '../core/case.ts';
+import type { Score } from '../core/score.ts';
+import type { JudgeDimension } from '../core/suite.ts';
+import { callsPerTool } from './calls-per-tool.ts';
+import { canaries } from './canaries.ts';
+import { decide } from './deciding.ts';
+import { docRecall } from './doc-recall.ts';
+import { highRiskApproval } from './high-risk-approval.ts';
+import { neededDimensions } from './judged.ts';
+import { limits } from './limits.ts';
+import { mustCall } from './must-call.ts';
+import { mustNotCall } from './must-not-call.ts';
+import { outcome } from './outcome.ts';
+import { progressRate } from './progress-rate.ts';
+import type { ScoreDraft, Scorer, ScoringInput, ScoringSuite } from './scorer.ts';
+import { secrets } from './secrets.ts';
+import { stepEfficiency } from './step-efficiency.ts';
+import { toolScores } from './tool-scores.ts';
+import { toolSchema } from './tool-schema.ts';
+
+/** Every deterministic scorer, in the order scores are reported. */
+const SCORERS: readonly Scorer[] = [
+  outcome,
+  mustCall,
+  mustNotCall,
+  highRiskApproval,
+  canaries,
+  secrets,
+  toolScores,
+  callsPerTool,
+  limits,
+  progressRate,
+  stepEfficiency,
+  toolSchema,
+  docRecall,
+];
+
+/**
+ * Scores a trajectory against its case with every deterministic scorer that applies. Pure: the same input gives the same
+ * scores in the same order. What decides is marked; judge dimensions are added by {@link finaliseScores}.
+ */
+export function scoreTrial(input: ScoringInput): Score[] {
+  const drafts = SCORERS.flatMap((scorer) => scorer(input)).map(withoutNaN);
+  return decide(drafts, input.evalCase, input.suite);
+}
+
+/** A number that is none (D6) is not scored; it is never 0 and never a pass. */
+function withoutNaN(draft: ScoreDraft): ScoreDraft {
+  if (draft.value === null || Number.isFinite(draft.value)) return draft;
+  return { ...draft, value: null, passed: null, reason: `not scored: the value is ${draft.value}; ${draft.reason}` };
+}
+
+/** The judge dimensions a case needs: known before the agent runs, and independent of what it does. */
+export function judgeDimensionsFor(evalCase: EvalCase, suite: Pick<ScoringSuite, 'judge'>): JudgeDimension[] {
+  return neededDimensions(evalCase, suite);
+}
+
+/**
+ * The final scores of a trial: the deterministic ones and the judge's. A dimension the case needs and the judge did not
+ * give is a score with value null, so that it is counted as unscored instead of missing.
+ */
+export function finaliseScores(parts: {
+  deterministic: readonly Score[];
+  judged: readonly ScoreDraft[];
+  evalCase: EvalCase;
+  suite: Pick<ScoringSuite, 'judge' | 'decides'>;
+}): Score[] {
+  const { deterministic, judged, evalCase, suite } = parts;
+  const present = new Set(deterministic.map(({ scorer }) => scorer));
+  const added = judged.filter(({ scorer }) => !present.has(scorer)).map(withoutNaN);
+  const given = new Set(added.map(({ scorer }) => scorer));
+  const absent = neededDimensions(evalCase, suite)
+    .filter((dimension) => !given.has(dimension) && !present.has(dimension))
+    .map(notJudged);
+  return decide([...deterministic, ...added, ...absent], evalCase, suite);
+}
+
+function notJudged(dimension: JudgeDimension): ScoreDraft {
+  return {
+    scorer: dimension,
+    dimension,
+    value: null,
+    passed: null,
+    reason: 'not scored: the judge gave no verdict',
+    details: null,
+  };
+}
