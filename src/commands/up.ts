@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { readConfig } from '../config.ts';
+import { readConfig, type Config } from '../config.ts';
 import type { Stack, StackPorts } from '../local/stack.ts';
+import type { RunningWorker } from '../worker.ts';
 import type { CommandContext } from './context.ts';
 
 interface UpFlags {
@@ -13,15 +14,12 @@ interface UpFlags {
   json?: boolean;
 }
 
-/** Runs a worker on the stack until it is stopped; passed in by client.ts, which composes the process. */
-export type StartWorker = (stack: Stack) => Promise<{ stop(): Promise<void> }>;
-
 /** How long nothing must have run before `--until-idle` ends, and how often it looks, in milliseconds. */
 const IDLE_MS = 30_000;
 const LOOK_MS = 2000;
 
 /** `assay up`: the stack and a worker in the foreground, so that detached evaluations and schedules go on. */
-export function registerUp(program: Command, context: CommandContext, startWorker: StartWorker): void {
+export function registerUp(program: Command, context: CommandContext): void {
   program
     .command('up')
     .description('start Temporal, Postgres and a worker in the foreground; Ctrl-C stops them, unless a run uses them')
@@ -37,31 +35,45 @@ export function registerUp(program: Command, context: CommandContext, startWorke
       '\nExamples:\n  assay up                     # keeps schedules firing\n  assay up --no-worker         # with `assay worker` elsewhere\n  assay run suite.yaml --detach && assay up --until-idle\n',
     )
     .action(async (flags: UpFlags) => {
-      const home = readConfig(context.env, context.cwd).home;
-      if (flags.stop === true) await stopLeftovers(home, context);
-      else await runUp(home, flags, context, startWorker);
+      const config = readConfig(context.env, context.cwd);
+      if (flags.stop === true) await stopLeftovers(config.home, context);
+      else await runUp(config, flags, context);
     });
 }
 
-async function runUp(home: string, flags: UpFlags, context: CommandContext, startWorker: StartWorker): Promise<void> {
+async function runUp(config: Config, flags: UpFlags, context: CommandContext): Promise<void> {
   const ended = signalled();
   const { ensureStack } = await import('../local/stack.ts');
   const log = (line: string): void => context.stderr(`${line}\n`);
-  const stack = await ensureStack({ home, ports: portsOf(flags), log, env: context.env });
-  let worker: { stop(): Promise<void> } | null = null;
+  const stack = await ensureStack({ home: config.home, ports: portsOf(flags), log, env: context.env });
+  let worker: RunningWorker | null = null;
   try {
-    const { migrate } = await import('../db/migrate.ts');
-    await migrate(stack.databaseUrl);
-    if (flags.worker) worker = await startWorker(stack);
+    const { prepareSchema } = await import('../db/prepare-schema.ts');
+    await prepareSchema(stack.databaseUrl, { embedded: stack.embedded.postgres });
+    if (flags.worker) worker = await startWorkerOn(stack, config, context);
     context.stdout(flags.json === true ? `${JSON.stringify(addresses(stack))}\n` : renderAddresses(stack));
-    if (flags.untilIdle === true) await Promise.race([ended.promise, untilIdle(stack, ended.signal)]);
-    else await ended.promise;
+    const reasons: Promise<void>[] = [ended.promise];
+    if (worker !== null) reasons.push(worker.failed);
+    if (flags.untilIdle === true) reasons.push(untilIdle(stack, ended.signal));
+    await Promise.race(reasons);
     log('stopping');
   } finally {
+    // From here on a second Ctrl-C ends at once.
     ended.forget();
     await worker?.stop();
     await stack.release();
   }
+}
+
+async function startWorkerOn(stack: Stack, config: Config, context: CommandContext): Promise<RunningWorker> {
+  const { startWorker } = await import('../worker.ts');
+  return startWorker({
+    config: { ...config, namespace: stack.namespace },
+    databaseUrl: stack.databaseUrl,
+    connectionOptions: stack.connectionOptions,
+    cwd: context.cwd,
+    log: (line) => context.stderr(`${line}\n`),
+  });
 }
 
 async function stopLeftovers(home: string, context: CommandContext): Promise<void> {
@@ -124,10 +136,13 @@ function signalled(): Ended {
   const end = (): void => controller.abort();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.once(signal, end);
+  // Listening for signals keeps no process alive, and without a worker nothing else does.
+  const alive = setInterval(() => undefined, 60_000);
   return {
     promise,
     signal: controller.signal,
     forget: () => {
+      clearInterval(alive);
       for (const signal of signals) process.off(signal, end);
     },
   };
