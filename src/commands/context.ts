@@ -9,4 +9,6 @@ export interface CommandContext {
   cwd: string;
   /** True when standard output is a terminal: progress lines may be redrawn and coloured. */
   isTty: boolean;
+  /** Width of the terminal; absent without one. */
+  columns?: number;
 }

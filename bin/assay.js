@@ -1,0 +1,43 @@
+#!/usr/bin/env node
+// Checks the Node version in syntax that old versions understand, then starts the command line.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const [major, minor] = process.versions.node.split('.').map(Number);
+const here = path.dirname(fileURLToPath(import.meta.url));
+
+if (major < 22 || (major === 22 && minor < 12)) {
+  const other = installedNode();
+  if (other === null) {
+    process.stderr.write(
+      `assay needs Node 22.12 or newer; this is ${process.versions.node}.\n  → install it, or add it to the project: npm i -D node@24\n`,
+    );
+    process.exit(2);
+  }
+  const child = spawn(other, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => process.exit(signal === null ? code : 130));
+} else {
+  const compiled = path.join(here, '../dist/src/client.js');
+  const entry = existsSync(compiled) ? compiled : path.join(here, '../src/client.ts');
+  process.argv[1] = entry;
+  const { start } = await import(pathToFileURL(entry).href);
+  await start();
+}
+
+/** The Node that `npm i node@24` has put beside us, or null. */
+function installedNode() {
+  for (const from of [path.join(process.cwd(), 'package.json'), import.meta.url]) {
+    try {
+      const manifest = createRequire(from).resolve('node/package.json');
+      const binary = path.join(path.dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+      if (existsSync(binary)) return binary;
+    } catch {
+      // Not installed there.
+    }
+  }
+  return null;
+}

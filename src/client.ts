@@ -1,0 +1,63 @@
+import { Command, CommanderError } from 'commander';
+import type { CommandContext } from './commands/context.ts';
+import { ExitSignal } from './commands/exit-signal.ts';
+import { EXIT, UserError } from './core/errors.ts';
+import { registerCommands } from './commands/index.ts';
+
+/** The command line: registers commands, maps errors to exit codes. */
+export async function main(argv: readonly string[], context: CommandContext): Promise<number> {
+  const program = new Command('assay')
+    .description('Durable batch evaluation of AI agents, on Temporal and Postgres.')
+    .version(await packageVersion())
+    .configureOutput({ writeOut: context.stdout, writeErr: context.stderr })
+    .exitOverride()
+    .showHelpAfterError('(--help shows the options)')
+    .showSuggestionAfterError();
+  registerCommands(program, context);
+  // Subcommands are made before exitOverride is inherited in some paths; each gets its own.
+  for (const command of program.commands) command.exitOverride();
+  try {
+    await program.parseAsync(argv);
+    return EXIT.ok;
+  } catch (error) {
+    return exitCodeOf(error, context);
+  }
+}
+
+function exitCodeOf(error: unknown, context: CommandContext): number {
+  if (error instanceof ExitSignal) return error.exitCode;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof UserError) {
+    context.stderr(`${error.message}\n${error.hint === null ? '' : `  → ${error.hint}\n`}`);
+    return error.exitCode;
+  }
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  context.stderr(`unexpected error: ${text}\n  → this is a defect of assay; please report it with the command you ran\n`);
+  return EXIT.infrastructure;
+}
+
+async function packageVersion(): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
+  for (const place of ['../package.json', '../../package.json']) {
+    const text = await readFile(new URL(place, import.meta.url), 'utf8').catch(() => null);
+    if (text !== null) return (JSON.parse(text) as { version: string }).version;
+  }
+  return 'unknown';
+}
+
+/** Runs the command line on this process and ends it with the command's exit code. */
+export async function start(): Promise<void> {
+  // `assay list | head` closes the pipe early: that is no error.
+  process.stdout.on('error', () => process.exit(EXIT.ok));
+  const code = await main(process.argv, {
+    env: { ...process.env }, // oxlint-disable-line node/no-process-env -- handed on to readConfig, the only reader
+    stdout: (text) => void process.stdout.write(text),
+    stderr: (text) => void process.stderr.write(text),
+    cwd: process.cwd(),
+    isTty: process.stdout.isTTY === true && process.stderr.isTTY === true,
+    ...(process.stdout.columns === undefined ? {} : { columns: process.stdout.columns }),
+  });
+  process.stdout.write('', () => process.exit(code));
+}
+
+if (import.meta.main) await start();

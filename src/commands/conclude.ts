@@ -1,0 +1,86 @@
+import { EXIT } from '../core/errors.ts';
+import { renderJson } from '../report/json.ts';
+import { renderText } from '../report/text.ts';
+import { type EvaluationRow, findEvaluation } from '../db/evaluations.ts';
+import type { CommandContext } from './context.ts';
+import { ExitSignal } from './exit-signal.ts';
+import { followEvaluation, Interrupted } from './follow.ts';
+import { loadReport } from './load-report.ts';
+import type { Session } from './session.ts';
+import { startEvaluation } from './start-evaluation.ts';
+
+/**
+ * Brings an evaluation to its end: a worker in this process (unless told not to), the workflow, progress, the report.
+ * Ends with the exit code of the gates by throwing {@link ExitSignal}.
+ */
+export async function conclude(
+  context: CommandContext,
+  session: Session,
+  row: EvaluationRow,
+  options: { worker: boolean; json: boolean },
+): Promise<never> {
+  const interrupt = onInterrupt(context);
+  const worker = options.worker ? await startOwnWorker(context, session) : null;
+  try {
+    const { whileUnavailable } = await import('./while-unavailable.ts');
+    await whileUnavailable(() => startEvaluation(session.client, session.config.taskQueue, row));
+    const following = followEvaluation(context, session, row.id, { signal: interrupt.signal, quiet: options.json && !context.isTty });
+    const ended = await Promise.race([following, worker?.failed ?? new Promise<never>(() => undefined)]);
+    const report = await loadReport(session.db, ended, nextSteps(session));
+    context.stdout(options.json ? renderJson(report) : renderText(report, layoutOf(context)));
+    throw new ExitSignal(ended.exit_code ?? EXIT.incomplete);
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    const now = await findEvaluation(session.db, row.id);
+    const goesOn = worker === null ? 'it goes on without this command' : 'what is finished is kept; nothing else runs now';
+    context.stderr(`\nstopped following ${row.id} (${now?.status ?? 'gone'}): ${goesOn}.\n  assay resume ${row.id}    go on\n  assay cancel ${row.id}    end it\n`);
+    throw new ExitSignal(EXIT.interrupted);
+  } finally {
+    interrupt.dispose();
+    await worker?.stop();
+  }
+}
+
+/** Width and colour of the text report. */
+export function layoutOf(context: CommandContext): { width: number; color: boolean } {
+  const columns = Number(context.env['COLUMNS']) || context.columns;
+  const color = context.isTty && (context.env['NO_COLOR'] ?? '') === '';
+  return { width: Math.min(120, Math.max(80, columns ?? 100)), color };
+}
+
+function nextSteps(session: Session): { what: string; command: string }[] {
+  if (session.stack.uiUrl === null) return [];
+  return [{ what: 'Look at the workflows', command: `assay up    (then open ${session.stack.uiUrl})` }];
+}
+
+async function startOwnWorker(context: CommandContext, session: Session): Promise<import('../worker.ts').RunningWorker> {
+  const { startWorker } = await import('../worker.ts');
+  const { fileLog } = await import('../local/file-log.ts');
+  const log = fileLog(session.config.home, 'worker.log');
+  return startWorker({
+    config: session.config,
+    databaseUrl: session.stack.databaseUrl,
+    connectionOptions: session.stack.connectionOptions as Parameters<typeof startWorker>[0]['connectionOptions'],
+    cwd: context.cwd,
+    log,
+  });
+}
+
+/** Ctrl-C once: stop following. Twice: leave at once. SIGTERM is a Ctrl-C. */
+function onInterrupt(context: CommandContext): { signal: AbortSignal; dispose(): void } {
+  const controller = new AbortController();
+  const listener = (): void => {
+    if (controller.signal.aborted) process.exit(EXIT.interrupted);
+    context.stderr('\nstopping … (Ctrl-C again to leave at once)\n');
+    controller.abort();
+  };
+  process.on('SIGINT', listener);
+  process.on('SIGTERM', listener);
+  return {
+    signal: controller.signal,
+    dispose() {
+      process.off('SIGINT', listener);
+      process.off('SIGTERM', listener);
+    },
+  };
+}

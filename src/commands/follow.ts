@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EvaluationRow } from '../db/evaluations.ts';
+import { findEvaluation } from '../db/evaluations.ts';
+import { loadProgress, type Progress } from '../db/missing-trials.ts';
+import { whileTransient } from '../db/transient.ts';
+import type { CommandContext } from './context.ts';
+import { workflowIdOf } from './start-evaluation.ts';
+import type { Session } from './session.ts';
+
+const POLL_MS = 250;
+/** Without a terminal: a line when this much time has passed. */
+const PLAIN_LINE_MS = 10_000;
+
+/** Thrown when the user stops following with Ctrl-C. */
+export class Interrupted extends Error {}
+
+/**
+ * Follows an evaluation to its end, showing progress. Returns its row once the status is terminal.
+ * @throws Interrupted when `signal` is aborted.
+ */
+export async function followEvaluation(
+  context: CommandContext,
+  session: Session,
+  id: string,
+  options: { signal: AbortSignal; quiet: boolean },
+): Promise<EvaluationRow> {
+  const display = createDisplay(context, options.quiet);
+  const ended = watchWorkflow(session, id);
+  try {
+    for (;;) {
+      const workflow = ended.state();
+      const row = await whileTransient(() => findEvaluation(session.db, id));
+      if (row === null) throw new Error(`evaluation ${id} was deleted while it was followed`);
+      if (row.status !== 'running' && row.status !== 'paused') return row;
+      if (workflow !== null && workflow !== 'COMPLETED') {
+        const { markLost } = await import('./start-evaluation.ts');
+        return await markLost(session.db, row, workflow);
+      }
+      display.show(row, await whileTransient(() => loadProgress(session.db, id)));
+      await Promise.race([sleep(POLL_MS, undefined, { signal: options.signal }).catch(() => undefined), ended.promise]);
+      if (options.signal.aborted) throw new Interrupted();
+    }
+  } finally {
+    display.clear();
+  }
+}
+
+/** How the workflow ended, as soon as it has; the server may go away and come back meanwhile. */
+function watchWorkflow(session: Session, id: string): { state(): string | null; promise: Promise<void> } {
+  let state: string | null = null;
+  const handle = session.client.workflow.getHandle(workflowIdOf(id));
+  const watch = async (): Promise<void> => {
+    while (state === null) {
+      try {
+        await handle.result();
+        state = 'COMPLETED';
+      } catch {
+        // A failed workflow and an unreachable server both land here; describe tells them apart.
+        const name = await handle.describe().then(
+          (description) => description.status.name,
+          () => 'RUNNING',
+        );
+        if (name !== 'RUNNING' && name !== 'CONTINUED_AS_NEW') state = name;
+        else await sleep(500, undefined, { ref: false });
+      }
+    }
+  };
+  const promise = watch().then(() => sleep(20));
+  return { state: () => state, promise };
+}
+
+interface Display {
+  show(row: EvaluationRow, progress: Progress): void;
+  clear(): void;
+}
+
+function createDisplay(context: CommandContext, quiet: boolean): Display {
+  if (quiet) return { show: () => undefined, clear: () => undefined };
+  const startedAt = Date.now();
+  let drawn = false;
+  let lastLineAt = startedAt;
+  let base: { done: number; at: number } | null = null;
+  return {
+    show(row, progress) {
+      const done = progress.passed + progress.failed + progress.unscored + progress.errored;
+      base ??= { done, at: Date.now() };
+      const line = progressLine(row, progress, { done, doneSince: done - base.done, elapsedMs: Date.now() - base.at });
+      if (context.isTty) {
+        context.stderr(`\r\u001b[2K${line}`);
+        drawn = true;
+      } else if (Date.now() - lastLineAt >= PLAIN_LINE_MS) {
+        context.stderr(`${line}\n`);
+        lastLineAt = Date.now();
+      }
+    },
+    clear() {
+      if (drawn) context.stderr('\r\u001b[2K');
+      drawn = false;
+    },
+  };
+}
+
+const WIDTH = 24;
+
+/** One line: bar, counts, rate and time left. */
+export function progressLine(
+  row: Pick<EvaluationRow, 'suite' | 'status'>,
+  progress: Progress,
+  pace: { done: number; doneSince: number; elapsedMs: number },
+): string {
+  const share = progress.planned === 0 ? 1 : pace.done / progress.planned;
+  const filled = Math.round(share * WIDTH);
+  const bar = `${'━'.repeat(filled)}${'─'.repeat(WIDTH - filled)}`;
+  const counts = [
+    `${progress.passed} passed`,
+    `${progress.failed} failed`,
+    ...(progress.unscored > 0 ? [`${progress.unscored} unscored`] : []),
+    ...(progress.errored > 0 ? [`${progress.errored} errored`] : []),
+  ].join(', ');
+  const rate = pace.elapsedMs > 1_000 && pace.doneSince > 0 ? pace.doneSince / (pace.elapsedMs / 1_000) : null;
+  const left = rate === null ? '' : `, ${formatSeconds((progress.planned - pace.done) / rate)} left`;
+  const state = row.status === 'paused' ? ' (paused)' : '';
+  return `${row.suite}${state} ${bar} ${pace.done}/${progress.planned} trials: ${counts}${rate === null ? '' : ` · ${rate.toFixed(1)}/s`}${left}`;
+}
+
+/** `45 s`, `3 min 20 s`, `2 h 5 min`. */
+export function formatSeconds(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(seconds));
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
+}

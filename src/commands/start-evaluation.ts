@@ -1,0 +1,67 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { EvaluationRow } from '../db/evaluations.ts';
+import { markEnded } from '../db/evaluations.ts';
+import type { Db } from '../db/connect.ts';
+import type { EvaluationInput } from '../workflows/evaluation.ts';
+
+export const workflowIdOf = (evaluationId: string): string => `evaluation/${evaluationId}`;
+
+/**
+ * Starts the workflow of an evaluation whose rows are committed, or joins the one that runs. Every trial it finds
+ * ended in Postgres stays as it is.
+ */
+export async function startEvaluation(client: Client, taskQueue: string, row: EvaluationRow): Promise<void> {
+  const input: EvaluationInput = { evaluationId: row.id };
+  await client.workflow.start('evaluation', {
+    workflowId: workflowIdOf(row.id),
+    taskQueue,
+    args: [input],
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    staticSummary: `${row.suite}: ${row.cases} cases, ${row.planned_trials} trials`.slice(0, 390),
+    typedSearchAttributes: await searchAttributes(row),
+  });
+}
+
+async function searchAttributes(row: EvaluationRow): Promise<import('@temporalio/common').TypedSearchAttributes> {
+  const { TypedSearchAttributes, defineSearchAttributeKey } = await import('@temporalio/common');
+  const label = Object.entries(row.labels).map(([key, value]) => `${key}=${value}`)[0];
+  return new TypedSearchAttributes([
+    { key: defineSearchAttributeKey('AssaySuite', 'KEYWORD'), value: row.suite.slice(0, 200) },
+    { key: defineSearchAttributeKey('AssayKind', 'KEYWORD'), value: row.kind },
+    ...(label === undefined ? [] : [{ key: defineSearchAttributeKey('AssayLabel', 'KEYWORD'), value: label.slice(0, 200) }]),
+  ]);
+}
+
+const YOUNG_MS = 30_000;
+
+/**
+ * Finds evaluations that Postgres calls running while their workflow is gone (terminated from outside, or Temporal's
+ * database was lost) and stores that, so that they can be resumed. Returns the row as it is afterwards.
+ */
+export async function reconcile(client: Client, db: Db, row: EvaluationRow): Promise<EvaluationRow> {
+  if (row.status !== 'running' && row.status !== 'paused') return row;
+  // The workflow starts after the commit: a moment in between is no loss.
+  if (Date.now() - row.created_at.getTime() < YOUNG_MS) return row;
+  const state = await client.workflow
+    .getHandle(workflowIdOf(row.id))
+    .describe()
+    .then((description) => description.status.name)
+    .catch((error: unknown) => {
+      if (error instanceof WorkflowNotFoundError) return 'NOT_FOUND';
+      throw error;
+    });
+  if (state === 'RUNNING' || state === 'CONTINUED_AS_NEW' || state === 'COMPLETED') return row;
+  return markLost(db, row, state);
+}
+
+/** Stores that the workflow of an evaluation has gone. */
+export async function markLost(db: Db, row: EvaluationRow, state: string): Promise<EvaluationRow> {
+  const message =
+    state === 'NOT_FOUND'
+      ? 'Temporal does not know this evaluation (its database was lost or has forgotten it)'
+      : `its workflow ended from outside (${state.toLowerCase()})`;
+  const stop = { kind: 'terminated', message: `${message}; \`assay resume ${row.id}\` goes on` } as const;
+  await markEnded(db, row.id, { status: 'stopped', stop, exitCode: 3, verdict: `Incomplete: ${message}` });
+  return { ...row, status: 'stopped', stop_kind: stop.kind, stop_message: stop.message };
+}

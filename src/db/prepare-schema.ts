@@ -1,0 +1,21 @@
+import { UserError } from '../core/errors.ts';
+import { migrate, migrationStatus, requireCurrentSchema } from './migrate.ts';
+
+/**
+ * Makes the schema ready for a command. An embedded or empty database is migrated at once; a shared one that lags
+ * behind is left to its owner.
+ * @throws UserError (exit 4) naming the missing migrations and how to apply them.
+ */
+export async function prepareSchema(databaseUrl: string, options: { embedded: boolean }): Promise<{ applied: string[] }> {
+  const status = await migrationStatus(databaseUrl).catch((error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new UserError(`Postgres cannot be used: ${message}`, {
+      hint: 'check DATABASE_URL (host, user, password, database), or unset it to use the embedded Postgres',
+      exitCode: 4,
+      cause: error,
+    });
+  });
+  if (options.embedded || status.applied.length === 0) return migrate(databaseUrl);
+  await requireCurrentSchema(databaseUrl);
+  return { applied: [] };
+}

@@ -1,0 +1,10 @@
+import { appendFileSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+
+/** Appends lines to a file under the stack's `logs` folder: a worker inside a command must not write over its progress. */
+export function fileLog(home: string, name: string): (line: string) => void {
+  const folder = path.join(home, 'logs');
+  mkdirSync(folder, { recursive: true });
+  const file = path.join(folder, name);
+  return (line) => appendFileSync(file, `${new Date().toISOString()} ${line}\n`);
+}
