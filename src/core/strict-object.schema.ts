@@ -12,12 +12,15 @@ export const jsonObject = z.custom<JsonObject>(isJsonObject, { error: 'expected 
 /**
  * An object without unknown keys. The message of an unknown key has one line a key, in the order of the issue's `keys`,
  * with what was probably meant and the list of known ones.
+ * @param hints what to say of some unknown keys instead
+ * @param alsoKnown keys that are read before this schema is applied
  */
 export function strictObject<Shape extends z.core.$ZodShape>(
   shape: Shape,
   hints: Record<string, string> = {},
+  alsoKnown: readonly string[] = [],
 ): z.ZodObject<Shape, z.core.$strict> {
-  const known = Object.keys(shape);
+  const known = [...Object.keys(shape), ...alsoKnown];
   return z.strictObject(shape, {
     error: (issue) => {
       if (issue.code !== 'unrecognized_keys') return undefined;

@@ -135,7 +135,9 @@ export const suiteSchema: z.ZodType<Suite> = strictObject(
     datasets: names.min(1, { error: 'expected at least one dataset file' }),
     tools: z.array(toolDefinitionSchema).default([]),
     fixtures: z.record(z.string(), z.array(mockFixtureSchema)).default({}),
-    agent: z.discriminatedUnion('type', [openAiAgent, moduleAgent]),
+    agent: z.discriminatedUnion('type', [openAiAgent, moduleAgent], {
+      error: (issue) => (issue.code === 'invalid_union' ? 'expected openai or module' : undefined),
+    }),
     judge: judge.nullable().default(null),
     offline_model: text.exactOptional(),
     decides: names.min(1).exactOptional(),
@@ -153,4 +155,5 @@ export const suiteSchema: z.ZodType<Suite> = strictObject(
     labels: z.record(z.string(), z.string()).default({}),
   },
   NOT_YET,
+  ['extends', 'allow_outside'],
 );

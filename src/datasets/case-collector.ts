@@ -1,5 +1,5 @@
 import type { EvalCase } from '../core/case.ts';
-import { errorAt } from './source.ts';
+import { errorAt, valueAt } from './source.ts';
 import type { Place, Report, SourceValue } from './source.ts';
 import { convertCase } from './convert-case.ts';
 import { readRecords } from './read-records.ts';
@@ -16,25 +16,26 @@ export class CaseCollector {
     this.#report = report;
   }
 
-  /** @param check looks at a case while its source is still there */
-  async addFile(
-    absolutePath: string,
-    file: string,
-    check: (evalCase: EvalCase, source: SourceValue) => void = () => undefined,
-  ): Promise<void> {
+  async addFile(absolutePath: string, file: string): Promise<void> {
     for await (const source of readRecords(absolutePath, file, this.#report)) {
+      const unique = this.#isUnique(source);
       const evalCase = convertCase(source, this.#report);
-      if (evalCase === null) continue;
-      const place = source.place(['id']);
-      const before = this.positions.get(evalCase.id);
-      if (before !== undefined) {
-        const message = `duplicate id ${JSON.stringify(evalCase.id)}; it is already the id of the case at ${formatPlace(before)}`;
-        this.#report(errorAt(place, message));
-        continue;
-      }
-      this.positions.set(evalCase.id, place);
-      this.cases.push(evalCase);
-      check(evalCase, source);
+      if (evalCase !== null && unique) this.cases.push(evalCase);
     }
+  }
+  /** Remembers the id of a record, valid or not, so that a duplicate is found in the same pass as other problems. */
+  #isUnique(source: SourceValue): boolean {
+    const raw = valueAt(source.value, ['id']);
+    if (typeof raw !== 'string' && typeof raw !== 'number') return true;
+    const id = String(raw);
+    const place = source.place(['id']);
+    const before = this.positions.get(id);
+    if (before === undefined) {
+      this.positions.set(id, place);
+      return true;
+    }
+    const message = `duplicate id ${JSON.stringify(id)}; it is already the id of the case at ${formatPlace(before)}`;
+    this.#report(errorAt(place, message));
+    return false;
   }
 }

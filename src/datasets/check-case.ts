@@ -1,7 +1,9 @@
 import type { EvalCase, ExpectedCall } from '../core/case.ts';
+import type { Json } from '../core/json.ts';
+import { isJsonObject } from '../core/json.ts';
 import { checkMatchers, regexProblem } from './matchers.ts';
 import type { Path } from './source.ts';
-import { formatPath } from './source.ts';
+import { formatPath, valueAt } from './source.ts';
 import { vagueWords } from './vague-words.ts';
 
 export interface CaseReport {
@@ -36,6 +38,20 @@ export function checkCase(evalCase: EvalCase, report: CaseReport): boolean {
     report.lostForm(path, `${written} is read as a number and loses its written form; write "${written}" for text`);
   }
   return good;
+}
+
+/**
+ * The matchers of a case that the schema refused: what can be read of its expected arguments is checked all the same, so
+ * that every problem is shown at once.
+ */
+export function checkRawArguments(value: Json, report: Pick<CaseReport, 'error' | 'warning'>): void {
+  const calls = valueAt(value, ['expected', 'calls']);
+  if (!Array.isArray(calls)) return;
+  calls.forEach((call, i) => {
+    const args = isJsonObject(call) ? call['args'] : undefined;
+    if (!isJsonObject(args)) return;
+    for (const [name, arg] of Object.entries(args)) checkMatchers(arg, ['expected', 'calls', i, 'args', name], report);
+  });
 }
 
 function checkExpected(evalCase: EvalCase, report: Pick<CaseReport, 'error' | 'warning'>): void {

@@ -3,7 +3,8 @@ import type { EvalCase } from '../core/case.ts';
 import { caseSchema } from '../core/case.schema.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { isJsonObject } from '../core/json.ts';
-import { checkCase } from './check-case.ts';
+import { checkCase, checkRawArguments } from './check-case.ts';
+import type { CaseReport } from './check-case.ts';
 import { writeOutCase } from './canonical-sugar.ts';
 import { detectShape } from './detect-shape.ts';
 import { SHAPE_NAMES, sourcePath } from './draft.ts';
@@ -27,32 +28,34 @@ export function convertCase(source: SourceValue, report: Report): EvalCase | nul
     return null;
   }
   const shape = detectShape(record);
-  const named = (path: Path): string => `${caseLabel(record, shape)}${formatPath(path)}`;
+  const prefix = caseLabel(record, shape);
+  const named = (path: Path): string => `${prefix}${path.length === 0 ? '' : `${formatPath(path)}: `}`;
   const draft = draftOf(shape, record, source, report);
   if (draft === null) return null;
   const value = writeOutCase(draft.value);
   const origin = (path: Path): Path => sourcePath(draft, path);
+  const messages: CaseReport = {
+    error: (path, message) => report(errorAt(source.place(origin(path)), `${named(origin(path))}${message}`)),
+    warning: (path, message) => report(warningAt(source.place(origin(path)), `${named(origin(path))}${message}`)),
+    warningAtText: (path, text, message) =>
+      report(warningAt(source.placeOfText(origin(path), text), `${named(origin(path))}${message}`)),
+    // Lost forms are where the user wrote them: no way back from the canonical path is needed.
+    lostForms: source.lostForms,
+    lostForm: (path, message) => report(warningAt(source.place(path), `${named(path)}${message}`)),
+  };
   const parsed = caseSchema.safeParse(value);
   if (!parsed.success) {
     const context = {
       value,
       place: (path: Path, target?: 'key' | 'value') => source.place(origin(path), target),
-      name: (path: Path) => named(origin(path)),
+      prefix,
+      name: (path: Path) => formatPath(origin(path)),
     };
     zodProblems(parsed.error.issues, context).forEach(report);
+    checkRawArguments(value, messages);
     return null;
   }
-  return checkCase(parsed.data, {
-    error: (path, message) => report(errorAt(source.place(origin(path)), `${named(origin(path))}: ${message}`)),
-    warning: (path, message) => report(warningAt(source.place(origin(path)), `${named(origin(path))}: ${message}`)),
-    warningAtText: (path, text, message) =>
-      report(warningAt(source.placeOfText(origin(path), text), `${named(origin(path))}: ${message}`)),
-    // Lost forms are where the user wrote them: no way back from the canonical path is needed.
-    lostForms: source.lostForms,
-    lostForm: (path, message) => report(warningAt(source.place(path), `${named(path)}: ${message}`)),
-  })
-    ? parsed.data
-    : null;
+  return checkCase(parsed.data, messages) ? parsed.data : null;
 }
 
 function caseLabel(record: JsonObject, shape: Shape): string {
@@ -65,8 +68,7 @@ function draftOf(shape: Shape, record: JsonObject, source: SourceValue, report: 
   const read = <T>(schema: z.ZodType<T>): T | null => {
     const parsed = schema.safeParse(record);
     if (parsed.success) return parsed.data;
-    const label = caseLabel(record, shape);
-    const context = { value: record as Json, place: source.place, name: (path: Path) => `${label}${formatPath(path)}` };
+    const context = { value: record as Json, place: source.place, prefix: caseLabel(record, shape) };
     zodProblems(parsed.error.issues, context).forEach(report);
     return null;
   };

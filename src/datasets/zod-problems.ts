@@ -11,6 +11,8 @@ export interface ProblemContext {
   /** The value that was parsed. */
   value: Json;
   place: (path: Path, target?: 'key' | 'value') => Place;
+  /** What every message starts with, such as the case it is about. */
+  prefix?: string;
   /** How a path is written in a message; default as it is. */
   name?: (path: Path) => string;
 }
@@ -23,7 +25,7 @@ export function zodProblems(issues: readonly Issue[], context: ProblemContext): 
 function problemsOf(issue: Issue, base: Path, context: ProblemContext): Problem[] {
   const path = [...base, ...(issue.path as (string | number)[])];
   const name = (context.name ?? formatPath)(path);
-  const label = name === '' ? '' : `${name}: `;
+  const label = `${context.prefix ?? ''}${name === '' ? '' : `${name}: `}`;
   const at = (message: string): Problem => errorAt(context.place(path), `${label}${message}`);
   const value = valueAt(context.value, path);
   switch (issue.code) {
@@ -34,10 +36,11 @@ function problemsOf(issue: Issue, base: Path, context: ProblemContext): Problem[
       );
     }
     case 'invalid_union':
+      if (issue.errors.length === 0) return [at(`${issue.message}, got ${describe(value)}`)];
       return unionProblems(issue, path, context) ?? [at(`expected ${wanted(issue, value)}, got ${describe(value)}`)];
     case 'invalid_type':
       if (value === undefined) return [missing(path, issue.expected, context)];
-      return [at(`expected ${typeName(issue.expected)}, got ${describe(value)}`)];
+      return [at(`expected ${typeName(issue.expected)}, got ${describe(value)}${quoteHint(issue.expected, value)}`)];
     case 'invalid_value': {
       if (value === undefined) return [missing(path, `one of ${issue.values.map(String).join(', ')}`, context)];
       const known = issue.values.map(String);
@@ -53,13 +56,19 @@ function problemsOf(issue: Issue, base: Path, context: ProblemContext): Problem[
     case 'invalid_key':
     case 'invalid_element':
     case 'not_multiple_of':
-      return [at(value === undefined ? `missing; ${issue.message}` : issue.message)];
+      if (value === undefined) return [at(`missing; ${issue.message}`)];
+      return [at(/^expected an? /.test(issue.message) ? `${issue.message}, got ${describe(value)}` : issue.message)];
   }
 }
 
 function missing(path: Path, expected: string, context: ProblemContext): Problem {
   const name = (context.name ?? formatPath)(path);
-  return errorAt(context.place(path.slice(0, -1)), `missing: ${name} (${typeName(expected)})`);
+  return errorAt(context.place(path.slice(0, -1)), `${context.prefix ?? ''}missing: ${name} (${typeName(expected)})`);
+}
+
+function quoteHint(expected: string, value: unknown): string {
+  const scalar = typeof value === 'number' || typeof value === 'boolean';
+  return expected === 'string' && scalar ? `; put it in quotes: "${String(value)}"` : '';
 }
 
 function sizeMessage(custom: string, origin: string, bound: string, limit: number | bigint, value: unknown): string {
@@ -100,13 +109,11 @@ function wanted(issue: Extract<Issue, { code: 'invalid_union' }>, value: unknown
         return inner.message.replace(/^expected /, '');
       }),
   );
-  const discriminator = 'discriminator' in issue ? issue.discriminator : undefined;
-  if (names.length === 0 && typeof discriminator === 'string') return `a known "${discriminator}"`;
   return names.length === 0 ? 'something else' : [...new Set(names)].join(' or ');
 }
 
 const TYPE_NAMES: Record<string, string> = {
-  string: 'text (in quotes when it looks like something else)',
+  string: 'text',
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',
