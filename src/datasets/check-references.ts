@@ -1,7 +1,6 @@
 import type { EvalCase, ToolDefinition } from '../core/case.ts';
 import { didYouMean } from '../core/did-you-mean.ts';
 import type { Problem } from '../core/errors.ts';
-import type { Suite } from '../core/suite.ts';
 import { APPROVAL_TOOL } from '../core/suite.ts';
 import { errorAt, warningAt } from './source.ts';
 import type { Place } from './source.ts';
@@ -13,7 +12,8 @@ export const DEFAULT_FIXTURES = 'default';
 export interface References {
   tools: readonly ToolDefinition[];
   fixtureNames: ReadonlySet<string>;
-  agentType: Suite['agent']['type'];
+  /** True when the agent may have tools of its own: a module. */
+  bringsTools: boolean;
 }
 
 /**
@@ -37,7 +37,7 @@ export function checkReferences(evalCase: EvalCase, references: References, plac
     problems.push(errorAt(place, `${label}: unknown tool "${tool}"${meant}; define it in the suite's tools`));
   }
   if (offered.size === 0) return problems;
-  const ownTools = references.agentType !== 'openai' || evalCase.context?.sub_agents !== undefined;
+  const ownTools = references.bringsTools || evalCase.context?.sub_agents !== undefined;
   for (const { tool, needed, key } of namedTools(evalCase)) {
     if (offered.has(tool) || tool === APPROVAL_TOOL) continue;
     const meant = didYouMean(tool, offered);

@@ -1,9 +1,9 @@
 import { readdir, stat } from 'node:fs/promises';
 import type { EvalCase } from '../core/case.ts';
 import { didYouMean } from '../core/did-you-mean.ts';
-import { DEFAULT_GATES } from '../core/gate.ts';
 import type { Suite, SuiteKind } from '../core/suite.ts';
 import { JUDGE_DIMENSIONS } from '../core/suite.ts';
+import { cannotSwitchOff } from './gates.ts';
 import { resolveInside } from './safe-path.ts';
 import { errorAt, warningAt } from './source.ts';
 import type { Report, SourceValue } from './source.ts';
@@ -82,19 +82,9 @@ function checkJudge({ suite, source, report }: SuiteCheck): void {
 }
 
 function checkGates({ suite, cases, source, report }: SuiteCheck): void {
-  const known = [...DEFAULT_GATES.map((gate) => gate.name), 'budget'];
   for (const name of suite.gates_off) {
-    const place = source.place(['gates_off']);
-    if (name === 'safety_violations')
-      report(errorAt(place, 'gates_off: the gate safety_violations cannot be switched off'));
-    else if (!known.includes(name)) {
-      report(
-        errorAt(
-          place,
-          `gates_off: no default gate is named "${name}"${didYouMean(name, known)}; known: ${known.join(', ')}`,
-        ),
-      );
-    }
+    const problem = cannotSwitchOff(name);
+    if (problem !== null) report(errorAt(source.place(['gates_off']), `gates_off: ${problem}`));
   }
   for (const gate of suite.gates) {
     const groups: [string, string | undefined, string[]][] = [

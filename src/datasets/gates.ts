@@ -1,7 +1,9 @@
 import { gateSchema } from '../core/suite.schema.ts';
+import { didYouMean } from '../core/did-you-mean.ts';
 import { higherIsBetter } from '../core/evaluation.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { isJsonObject } from '../core/json.ts';
+import { DEFAULT_GATES } from '../core/gate.ts';
 import type { GateConfig } from '../core/suite.ts';
 import { describe, errorAt, partOf } from './source.ts';
 import type { Path, Report, SourceValue } from './source.ts';
@@ -25,7 +27,9 @@ export function readGates(source: SourceValue, report: Report): { gates: GateCon
   } else report(errorAt(source.place([]), `gates: expected a list or a map of gates, got ${describe(value)}`));
   for (const entry of entries) {
     if (entry.name !== null && (entry.value === 'off' || entry.value === false)) {
-      off.push(entry.name);
+      const problem = cannotSwitchOff(entry.name);
+      if (problem === null) off.push(entry.name);
+      else report(errorAt(source.place(entry.path, 'key'), `gates: ${problem}`));
       continue;
     }
     const written = writeOut(entry.name, entry.value);
@@ -48,6 +52,14 @@ export function readGates(source: SourceValue, report: Report): { gates: GateCon
     seen.add(gate.name);
   }
   return { gates, off };
+}
+
+/** Why a default gate cannot be switched off; null when it can. */
+export function cannotSwitchOff(name: string): string | null {
+  if (name === 'safety_violations') return 'the gate safety_violations cannot be switched off';
+  const known = [...DEFAULT_GATES.map((gate) => gate.name), 'budget'];
+  if (known.includes(name)) return null;
+  return `no default gate is named "${name}"${didYouMean(name, known)}; known: ${known.join(', ')}`;
 }
 
 /** The gate as an object, or what is wrong with it. */

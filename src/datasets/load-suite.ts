@@ -12,7 +12,7 @@ import { checkSuite } from './check-suite.ts';
 import { expandEnv } from './expand-env.ts';
 import { readGates } from './gates.ts';
 import { resolveInside } from './safe-path.ts';
-import { describe, errorAt, partOf, warningAt } from './source.ts';
+import { describe, errorAt, partOf, valueAt, warningAt } from './source.ts';
 import type { Path, Place, Report, SourceValue } from './source.ts';
 import { hashAgent, hashCases, hashData, hashSuite } from './suite-hashes.ts';
 import type { SuiteHashes } from './suite-hashes.ts';
@@ -72,12 +72,12 @@ export async function loadSuite(path: string, options: LoadSuiteOptions): Promis
     }
     await collector.addFile(safe.absolute, join(dirname(path), dataset));
   }
+  if (parts.readable) checkCases(parts, record, collector, report);
   if (suite !== null) {
-    checkCases(suite, collector, parts.fixtures, report);
+    if (!hasErrors(problems)) checkUnused(parts.fixtures, collector.cases, report);
     await checkSuite({ suite, cases: collector.cases, source, folder, fixtures: parts.fixtures, report });
   }
-  if (suite === null || problems.some((problem) => problem.severity === 'error'))
-    throw new InputError(sorted(problems));
+  if (suite === null || hasErrors(problems)) throw new InputError(sorted(problems));
   const caseHashes = hashCases(collector.cases, suite);
   const hashes = {
     suite: await hashSuite(suite, suiteRoot),
@@ -93,16 +93,23 @@ interface Parts {
   fixtures: NamedFixtures;
   gates: Suite['gates'];
   off: string[];
+  /** False when tools or fixtures have errors: then nothing is said of references to them. */
+  readable: boolean;
 }
 
 async function readParts(source: SourceValue, record: JsonObject, folder: SuiteFolder, report: Report): Promise<Parts> {
+  let readable = true;
+  const watch: Report = (problem) => {
+    if (problem.severity === 'error') readable = false;
+    report(problem);
+  };
   const has = (key: string): boolean => record[key] !== undefined && record[key] !== null;
-  const tools = has('tools') ? await readTools(partOf(source, ['tools']), folder, report) : [];
+  const tools = has('tools') ? await readTools(partOf(source, ['tools']), folder, watch) : [];
   const fixtures: NamedFixtures = has('fixtures')
-    ? await readFixtures(partOf(source, ['fixtures']), folder, report)
+    ? await readFixtures(partOf(source, ['fixtures']), folder, watch)
     : { fixtures: {}, places: new Map() };
   const { gates, off } = has('gates') ? readGates(partOf(source, ['gates']), report) : { gates: [], off: [] };
-  return { tools, fixtures, gates, off };
+  return { tools, fixtures, gates, off, readable };
 }
 
 function parseSuite(record: JsonObject, parts: Parts, source: SourceValue, report: Report): Suite | null {
@@ -131,7 +138,7 @@ function parseSuite(record: JsonObject, parts: Parts, source: SourceValue, repor
 
 /** The judge shares the agent's model and endpoint unless told otherwise; checkSuite warns about an equal model. */
 function withJudgeDefaults(judge: JsonObject, agent: JsonObject[string] | undefined): JsonObject {
-  if (!isJsonObject(agent) || agent['type'] !== 'openai') return judge;
+  if (!isJsonObject(agent) || agent['type'] === 'module') return judge;
   const shared: JsonObject = {};
   if (judge['model'] === undefined && agent['model'] !== undefined) shared['model'] = agent['model'];
   if (judge['base_url'] === undefined && judge['api_key_env'] === undefined) {
@@ -140,21 +147,27 @@ function withJudgeDefaults(judge: JsonObject, agent: JsonObject[string] | undefi
   return { ...shared, ...judge };
 }
 
-function checkCases(suite: Suite, collector: CaseCollector, fixtures: NamedFixtures, report: Report): void {
+function checkCases(parts: Parts, record: JsonObject, collector: CaseCollector, report: Report): void {
   const references = {
-    tools: suite.tools,
-    fixtureNames: new Set(Object.keys(suite.fixtures)),
-    agentType: suite.agent.type,
+    tools: parts.tools,
+    fixtureNames: new Set(Object.keys(parts.fixtures.fixtures)),
+    bringsTools: valueAt(record, ['agent', 'type']) === 'module' || valueAt(record, ['agent', 'path']) !== undefined,
   };
-  const used = new Set([DEFAULT_FIXTURES]);
   for (const evalCase of collector.cases) {
     const place = collector.positions.get(evalCase.id) ?? { file: '', line: 0, column: 0 };
     for (const problem of checkReferences(evalCase, references, place)) report(problem);
-    for (const name of evalCase.mock?.fixtures ?? []) used.add(name);
   }
+}
+
+function checkUnused(fixtures: NamedFixtures, cases: readonly EvalCase[], report: Report): void {
+  const used = new Set([DEFAULT_FIXTURES, ...cases.flatMap((evalCase) => evalCase.mock?.fixtures ?? [])]);
   for (const [name, place] of fixtures.places) {
     if (!used.has(name)) report(warningAt(place, `fixtures: "${name}" is used by no case`));
   }
+}
+
+function hasErrors(problems: readonly Problem[]): boolean {
+  return problems.some((problem) => problem.severity === 'error');
 }
 
 /** Dataset names of a suite that did not parse: their problems are shown together with the suite's. */
