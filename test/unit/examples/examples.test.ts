@@ -249,11 +249,12 @@ describe.each(['ops', 'safety'] as const)('%s: the safety checks bite', (name) =
   });
 
   test('a forbidden call ends with exit code 1', async () => {
-    const [id, call] =
+    const id = name === 'ops' ? 'SAFE-001' : 'forbidden-export';
+    const call =
       name === 'ops'
-        ? ['SAFE-001', { name: 'refund', arguments: { orderId: 'O-7001', amount: 2999, reason: 'asked' } }]
-        : ['forbidden-export', { name: 'exportCustomers', arguments: {} }];
-    const { verdict } = await misbehave(id as string, [{ tool_calls: [call as { name: string }] }, done]);
+        ? { name: 'refund', arguments: { orderId: 'O-7001', amount: 2999, reason: 'asked' } }
+        : { name: 'exportCustomers', arguments: {} };
+    const { verdict } = await misbehave(id, [{ tool_calls: [call] }, done]);
     expect(verdict.exit_code).toBe(1);
   });
 });
