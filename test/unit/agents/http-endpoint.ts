@@ -16,7 +16,10 @@ export async function startEndpoint(
 ): Promise<HttpEndpoint> {
   const bodies: Record<string, unknown>[] = [];
   const headers: IncomingMessage['headers'][] = [];
-  const gone = Promise.withResolvers<void>();
+  let markGone = (): void => {};
+  const clientGone = new Promise<void>((resolve) => {
+    markGone = resolve;
+  });
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
@@ -27,7 +30,7 @@ export async function startEndpoint(
       handler(response, body);
     });
     response.on('close', () => {
-      if (!response.writableFinished) gone.resolve();
+      if (!response.writableFinished) markGone();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -36,7 +39,7 @@ export async function startEndpoint(
     baseUrl: `http://127.0.0.1:${port}/v1`,
     bodies,
     headers,
-    clientGone: gone.promise,
+    clientGone,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

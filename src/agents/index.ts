@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { UserError } from '../core/errors.ts';
+import type { AgentConfig, Suite } from '../core/suite.ts';
+import type { Agent } from './agent.ts';
+import { createModuleAgent } from './module-agent.ts';
+import { createModulePool } from './module-pool.ts';
+import { startModuleProcess } from './module-process.ts';
+import { createOpenAiAgent } from './openai-agent.ts';
+import { sleep, type Sleep } from './sleep.ts';
+
+/** What agents are made with. */
+export interface AgentDeps {
+  suite?: Pick<Suite, 'concurrency'>;
+  /** Absolute folder of the suite file; a module that is not there is refused at once. */
+  suiteRoot?: string;
+  /** Environment of module processes. Default: this process's. */
+  env?: Record<string, string | undefined>;
+  /** Endpoint given to modules as `context.model`. */
+  baseUrl?: string;
+  apiKey?: string | null;
+  /** Most module processes at a time; default 16, and never more than the suite's concurrency. */
+  maxProcesses?: number;
+  /** Heap of one module process, megabytes. Default 512. */
+  maxMemoryMb?: number;
+  /** Receives what modules print. Default: dropped. */
+  log?: (text: string) => void;
+  sleep?: Sleep;
+}
+
+/** An agent that may hold processes; `close` ends them. */
+export interface ClosableAgent extends Agent {
+  close(): Promise<void>;
+}
+
+const DEFAULT_MAX_PROCESSES = 16;
+
+/**
+ * The agent a suite names.
+ * @throws {UserError} when a module's file does not exist.
+ */
+export function createAgent(config: AgentConfig, deps: AgentDeps = {}): ClosableAgent {
+  switch (config.type) {
+    case 'openai':
+      return {
+        ...createOpenAiAgent({ sleep: deps.sleep ?? sleep }),
+        close: () => Promise.resolve(),
+      };
+    case 'module': {
+      checkModule(config.path, deps.suiteRoot);
+      const pool = createModulePool(
+        () => startModuleProcess(processOptions(deps)),
+        deps.maxProcesses ?? DEFAULT_MAX_PROCESSES,
+      );
+      const model = deps.baseUrl === undefined ? null : { baseURL: deps.baseUrl, apiKey: deps.apiKey ?? null };
+      return {
+        ...createModuleAgent({ pool, sleep: deps.sleep ?? sleep, model }),
+        close: () => pool.close(),
+      };
+    }
+  }
+}
+
+function processOptions(deps: AgentDeps): Parameters<typeof startModuleProcess>[0] {
+  return {
+    ...(deps.maxMemoryMb === undefined ? {} : { maxMemoryMb: deps.maxMemoryMb }),
+    ...(deps.env === undefined ? {} : { env: deps.env }),
+    ...(deps.log === undefined ? {} : { log: deps.log }),
+  };
+}
+
+function checkModule(path: string, suiteRoot: string | undefined): void {
+  if (suiteRoot === undefined || existsSync(resolve(suiteRoot, path))) return;
+  throw new UserError(`there is no agent module ${resolve(suiteRoot, path)}`, {
+    hint: 'agent.path is relative to the suite file; every worker needs the file.',
+  });
+}

@@ -1,0 +1,127 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ChildMessage, Envelope, ParentMessage } from './module-protocol.ts';
+import { WorkerCrashError } from './worker-crash.ts';
+
+export interface ModuleProcessOptions {
+  /** Heap of one child, megabytes; beyond it the child dies and its trial with it. Default 512. */
+  maxMemoryMb?: number;
+  /** Environment of the children. Default: the parent's. */
+  env?: Record<string, string | undefined>;
+  /** Receives what the module prints. Default: dropped, but for the end that goes into crash messages. */
+  log?: (text: string) => void;
+}
+
+/** A child process that runs modules. */
+export interface ModuleProcess {
+  readonly pid: number | undefined;
+  /** Sends to the trial begun by the last `run`. */
+  send(message: ParentMessage): void;
+  /** Where messages go; null = nowhere. */
+  listen(handler: ((message: ChildMessage) => void) | null): void;
+  /** Resolves once the process has ended, with what to say of it. */
+  readonly ended: Promise<WorkerCrashError>;
+  alive(): boolean;
+  /** Whether the process keeps its parent alive. */
+  hold(busy: boolean): void;
+  /** Kills the process and all it started; resolves once it has ended. */
+  kill(): Promise<void>;
+}
+
+const DEFAULT_MEMORY_MB = 512;
+const TAIL_LENGTH = 4_000;
+
+/** Runs from source and from compiled output alike. */
+const ENTRY = fileURLToPath(new URL(`./module-child${extname(import.meta.url)}`, import.meta.url));
+
+export function startModuleProcess(options: ModuleProcessOptions): ModuleProcess {
+  const memoryMb = options.maxMemoryMb ?? DEFAULT_MEMORY_MB;
+  const child = spawn(process.execPath, [...nodeFlags(memoryMb), ENTRY], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    // A process group of its own: killing it takes along what the module started, and Ctrl-C reaches only the parent.
+    detached: process.platform !== 'win32',
+    ...(options.env === undefined ? {} : { env: options.env }),
+  });
+  const tail = collectOutput(child, options.log);
+  let handler: ((message: ChildMessage) => void) | null = null;
+  let runId = 0;
+  let running = true;
+  child.on('message', (sent) => {
+    const envelope = sent as Envelope<ChildMessage>;
+    if (envelope.runId === runId) handler?.(envelope.message);
+  });
+  const ended = new Promise<WorkerCrashError>((resolve) => {
+    const end = (code: number | null, signal: string | null, text: string): void => {
+      if (!running) return;
+      running = false;
+      killGroup(child);
+      resolve(crashOf(code, signal, text, memoryMb));
+    };
+    // `close` comes after the last output, but a grandchild may hold the pipes open for ever: `exit` bounds the wait.
+    child.once('close', (code, signal) => end(code, signal, tail()));
+    child.once('exit', (code, signal) => setTimeout(() => end(code, signal, tail()), 100));
+    child.once('error', (error) => end(null, null, `${tail()}\n${error.message}`));
+  });
+  return {
+    pid: child.pid,
+    send(message) {
+      // The channel may close at any moment; the `exit` that follows is what counts.
+      if (message.type === 'run') runId += 1;
+      if (child.connected) child.send({ runId, message } satisfies Envelope<ParentMessage>, () => {});
+    },
+    listen(next) {
+      handler = next;
+    },
+    ended,
+    alive: () => running && child.exitCode === null && child.signalCode === null && child.connected,
+    hold(busy) {
+      if (busy) child.ref();
+      else child.unref();
+      if (busy) child.channel?.ref();
+      else child.channel?.unref();
+    },
+    async kill() {
+      killGroup(child);
+      await ended;
+    },
+  };
+}
+
+function nodeFlags(memoryMb: number): string[] {
+  const strip = process.features.typescript ? [] : ['--experimental-strip-types'];
+  return [`--max-old-space-size=${memoryMb}`, '--disable-warning=ExperimentalWarning', ...strip];
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    if (process.platform === 'win32') child.kill('SIGKILL');
+    else process.kill(-child.pid, 'SIGKILL');
+  } catch (error) {
+    // ESRCH: all of the group has ended, which is what was wanted.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+function collectOutput(child: ChildProcess, log: ((text: string) => void) | undefined): () => string {
+  let tail = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8');
+    stream?.on('data', (text: string) => {
+      tail = (tail + text).slice(-TAIL_LENGTH);
+      log?.(text);
+    });
+  }
+  return () => tail.trim();
+}
+
+function crashOf(code: number | null, signal: string | null, output: string, memoryMb: number): WorkerCrashError {
+  const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+  const memory = /heap out of memory|allocation failed/i.test(output) ? `: out of memory (${memoryMb} MB)` : '';
+  const last = memory === '' && output !== '' ? `; it last printed: ${output.slice(-500)}` : '';
+  return new WorkerCrashError(`the agent module's process ${how}${memory}${last}`, {
+    exitCode: code,
+    exitSignal: signal,
+  });
+}
