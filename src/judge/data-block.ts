@@ -5,9 +5,15 @@ import { hashText } from '../core/hash.ts';
  * again until it is absent. Rendering stays deterministic, so equal verdict requests have equal hashes.
  */
 export function dataBlock(name: string, content: string): string {
-  let marker = markerOf(`${name}\n${content}`);
-  while (content.includes(marker)) marker = markerOf(marker);
+  const marker = absentMarker(content, markerOf(`${name}\n${content}`));
   return `<<<${name} ${marker}\n${content}\n${marker} ${name}>>>`;
+}
+
+/** The first of `marker`, its hash, the hash of that … that does not occur in the content. */
+export function absentMarker(content: string, marker: string): string {
+  let absent = marker;
+  while (content.includes(absent)) absent = markerOf(absent);
+  return absent;
 }
 
 function markerOf(text: string): string {

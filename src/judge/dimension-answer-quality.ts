@@ -17,8 +17,6 @@ export const answerQuality: DimensionSpec = {
     { name: 'criteria', required: false },
     { name: 'answer', required: true },
   ],
-  applies: ({ expected, rubric }) =>
-    expected.answer !== undefined || expected.criteria !== undefined || rubric !== undefined,
   content: ({ evalCase, trajectory }) => ({
     query: queryOf(evalCase),
     reference: evalCase.expected.answer ?? null,

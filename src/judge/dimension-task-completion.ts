@@ -15,7 +15,6 @@ export const taskCompletion: DimensionSpec = {
     { name: 'criteria', required: false },
     { name: 'answer', required: true },
   ],
-  applies: () => true,
   content: ({ evalCase, trajectory }) => ({
     query: queryOf(evalCase),
     reference: evalCase.expected.answer ?? null,

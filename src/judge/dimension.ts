@@ -29,8 +29,6 @@ export interface DimensionSpec {
   name: string;
   /** Variables the prompt may use; `required` ones it must. */
   variables: { name: string; required: boolean }[];
-  /** True when the case holds what this dimension is judged from. */
-  applies(evalCase: EvalCase): boolean;
   /** The content of each variable; null = there is none. All of it is wrapped as data. */
   content(subject: JudgeSubject): Record<string, string | null>;
   /** JSON Schema of the reply, sent when `response_format` is json_schema. */

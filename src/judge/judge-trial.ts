@@ -19,7 +19,7 @@ export interface JudgeTrialInput {
   evalCase: EvalCase;
   trajectory: Trajectory;
   config: JudgeConfig;
-  /** Which dimensions to judge; see `applicableDimensions`. */
+  /** Which dimensions to judge; see `judgeDimensionsFor` of the scorers. */
   dimensions: readonly JudgeDimension[];
   prompts: PromptSet;
   /** Calls through here are journaled: a retried activity pays for none twice. */

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { UserError } from '../core/errors.ts';
+import { packageRoot } from '../core/package-root.ts';
 import { DIMENSIONS } from './dimensions.ts';
 import { parsePrompt } from './prompt.ts';
 import type { Prompt, PromptSet } from './prompt.ts';
@@ -49,20 +49,6 @@ async function ownPrompts(directory: string): Promise<Set<string>> {
     });
   }
   return new Set(own);
-}
-
-/** The folder of our package.json: `prompts/` stands there, whether this runs from src/ or from dist/src/. */
-function packageRoot(start: string): string {
-  for (let folder = start; ; folder = path.dirname(folder)) {
-    const manifest = path.join(folder, 'package.json');
-    if (existsSync(manifest)) {
-      const parsed: unknown = JSON.parse(readFileSync(manifest, 'utf8'));
-      if (typeof parsed === 'object' && parsed !== null && 'name' in parsed && parsed.name === 'assay') return folder;
-    }
-    if (path.dirname(folder) === folder) {
-      throw new Error(`No package.json of "assay" above ${start}: the installation is incomplete`);
-    }
-  }
 }
 
 function messageOf(error: unknown): string {

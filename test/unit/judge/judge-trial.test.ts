@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ModelError } from '../../../src/core/errors.ts';
-import { applicableDimensions } from '../../../src/judge/dimensions.ts';
 import { judgeTrial } from '../../../src/judge/judge-trial.ts';
 import { loadPrompts } from '../../../src/judge/load-prompts.ts';
 import { readReply } from '../../../src/judge/read-reply.ts';
@@ -51,13 +50,6 @@ describe('answer_quality', () => {
     const { draft } = await judgeOne([reply(text)], { dimension: 'answer_quality' });
     expect(draft.value).toBeCloseTo(value, 12);
     expect(draft.passed).toBe(passed);
-  });
-
-  it('applies only where there is something to compare with', () => {
-    const both = ['task_completion', 'answer_quality'] as const;
-    expect(applicableDimensions(CASE, both)).toEqual(both);
-    expect(applicableDimensions({ id: 'x', input: 'q', expected: {} }, both)).toEqual(['task_completion']);
-    expect(applicableDimensions({ id: 'x', input: 'q', expected: {}, rubric: 'r' }, both)).toEqual(both);
   });
 });
 

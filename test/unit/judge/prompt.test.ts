@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dataBlock } from '../../../src/judge/data-block.ts';
+import { absentMarker, dataBlock } from '../../../src/judge/data-block.ts';
 import { DIMENSIONS } from '../../../src/judge/dimensions.ts';
 import { loadPrompts } from '../../../src/judge/load-prompts.ts';
 import { parsePrompt, renderPrompt } from '../../../src/judge/prompt.ts';
@@ -76,6 +76,13 @@ describe('dataBlock', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('a marker that occurs in the content is passed over, and so is its successor', () => {
+    const [first, second] = ['a'.repeat(24), absentMarker('a'.repeat(24), 'a'.repeat(24))];
+    expect(absentMarker('nothing of it', first)).toBe(first);
+    expect(second).toMatch(/^[0-9a-f]{24}$/);
+    expect([first, second]).not.toContain(absentMarker(`${first} ${second}`, first));
   });
 
   it('the same content under another name has another marker', () => {
