@@ -274,7 +274,7 @@ function regressionGate(result: EvaluationResult, comparison: Comparison | null,
   const regressed = compared.filter((delta) => delta.verdict === 'regressed').map((delta) => delta.metric);
   if (regressed.length > 0) {
     const case_ids = [...comparison.newly_failing, ...comparison.newly_flaky].slice(0, GATE_CASES);
-    return { ...measured, verdict: 'failed', reason: `dropped: ${regressed.join(', ')}`, case_ids };
+    return { ...measured, verdict: 'failed', reason: `${regressed.join(', ')} dropped`, case_ids };
   }
   const waved = compared.filter((delta) => exceeds(-(delta.delta ?? 0), max_drop)).map((delta) => delta.metric);
   return { ...measured, verdict: 'passed', reason: waved.length > 0 ? `not significant: ${waved.join(', ')}` : '' };
@@ -354,7 +354,7 @@ export function verdictOf(
   const lost = failed.filter((gate) => gate.metric === UNSCORED);
   const unclear = gates.filter((gate) => gate.verdict === 'inconclusive');
   if (stop?.kind === 'fail_fast' && quality.length > 0) {
-    return { exit_code: EXIT.gateFailed, summary: `Stopped at the first failure. Failed: ${names(quality)}.` };
+    return { exit_code: EXIT.gateFailed, summary: `Stopped at the first failure. Failed gates: ${names(quality)}.` };
   }
   if (unclear.length + lost.length > 0) {
     const parts = [
@@ -363,7 +363,7 @@ export function verdictOf(
     ];
     return { exit_code: EXIT.incomplete, summary: `Incomplete: ${parts.join('; ')}.` };
   }
-  if (quality.length > 0) return { exit_code: EXIT.gateFailed, summary: `Failed: ${names(quality)}.` };
+  if (quality.length > 0) return { exit_code: EXIT.gateFailed, summary: `Failed gates: ${names(quality)}.` };
   const passed = gates.filter((gate) => gate.verdict === 'passed').length;
   if (passed === 0)
     return { exit_code: EXIT.incomplete, summary: 'Incomplete: nothing was evaluated, no gate applies.' };

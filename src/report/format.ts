@@ -65,6 +65,19 @@ export function formatInterval({ metric, low, high }: Pick<Metric, 'metric' | 'l
   return `${bare(low)} to ${bare(high)}`;
 }
 
+/** A change of a metric with its sign: in points for rates, `×1.31` for ratios. */
+export function formatChange(metric: string, value: number | null, kind: 'difference' | 'ratio'): string {
+  if (value === null) return NONE;
+  if (kind === 'ratio') return `×${value.toFixed(2)}`;
+  const text = RATES.has(metric) ? Math.abs(value * 100).toFixed(1) : Math.abs(value).toFixed(3);
+  return Number(text) === 0 ? text : `${value < 0 ? '−' : '+'}${text}`;
+}
+
+/** The unit of a change in running text. */
+export function changeUnit(metric: string, kind: 'difference' | 'ratio'): string {
+  return kind === 'difference' && RATES.has(metric) ? ' points' : '';
+}
+
 /** `16 of 16 cases, 48 of 48 trials`. */
 export function formatCoverage(metric: Metric): string {
   const of = (n: number, all: number, noun: string): string => `${formatCount(n)} of ${formatCount(all)} ${noun}`;

@@ -1,6 +1,8 @@
 import type { Metric } from '../core/evaluation.ts';
 import { padEnd, wrap } from './align.ts';
 import {
+  changeUnit,
+  formatChange,
   formatCount,
   formatCoverage,
   formatDuration,
@@ -43,15 +45,20 @@ function metricOf(model: ReportModel, metric: string): Metric | undefined {
 /** A change of a metric in words: `tool score −0.120`, `tokens ×1.31`. */
 function changeText(delta: { metric: string; delta: number | null; kind: 'difference' | 'ratio' }): string {
   if (delta.delta === null) return metricName(delta.metric);
-  if (delta.kind === 'ratio') return `${metricName(delta.metric)} ×${delta.delta.toFixed(2)}`;
-  return `${metricName(delta.metric)} ${delta.delta < 0 ? '−' : '+'}${Math.abs(delta.delta).toFixed(3)}`;
+  const { metric, kind } = delta;
+  return `${metricName(metric)} ${formatChange(metric, delta.delta, kind)}${changeUnit(metric, kind)}`;
 }
+
+const PARTS: ReadonlySet<string> = new Set(['trial_pass_rate', 'tool_names', 'tool_args', 'tool_order']);
 
 function worse(model: ReportModel): string[] {
   const { comparison, baseline_label } = model;
   if (comparison === null) return ['no baseline to compare with'];
   const lines: string[] = [];
-  const dropped = comparison.deltas.filter((delta) => delta.verdict === 'regressed' || delta.verdict === 'alert');
+  const moved = comparison.deltas.filter((delta) => delta.verdict === 'regressed' || delta.verdict === 'alert');
+  // Parts of a score that dropped itself say nothing new here; the table below has them.
+  const headline = moved.filter((delta) => !PARTS.has(delta.metric));
+  const dropped = headline.length > 0 ? headline : moved;
   if (dropped.length > 0) lines.push(dropped.map(changeText).join(' · '));
   const { newly_failing: failing, newly_flaky: flaky } = comparison;
   if (failing.length > 0) lines.push(`newly failing: ${some(failing, 5)}`);
@@ -67,11 +74,10 @@ function where(model: ReportModel): string[] {
   const { failed_trials: failed, layers, groups } = model.where;
   const broken = layers.filter((layer) => layer.trials > 0);
   const parts = broken.map(({ layer, trials }) => `${LAYER_NAMES[layer]} ${formatCount(trials)}`);
+  const rest = failed - broken.reduce((sum, layer) => sum + layer.trials, 0);
+  if (rest > 0) parts.push(`no layer ${formatCount(rest)}`);
   const lines: string[] = [];
-  if (failed > 0) {
-    const by = parts.length > 0 ? ` by layer: ${parts.join(' · ')}` : ', no layer stands out';
-    lines.push(`${plural(failed, 'failed trial')}${by}`);
-  }
+  if (failed > 0) lines.push(`${plural(failed, 'failed trial')}: ${parts.join(' · ')}`);
   if (groups.length > 0) {
     const weak = groups
       .slice(0, 3)
@@ -135,8 +141,17 @@ function sure(model: ReportModel): string[] {
   ];
   const delta = model.comparison?.deltas.find((one) => one.metric === metric.metric);
   const detectable = delta?.smallest_detectable ?? null;
-  if (detectable !== null) lines.push(`a drop under ${detectable.toFixed(2)} against the baseline would go unnoticed`);
+  if (delta !== undefined && detectable !== null) {
+    const size = formatChange(delta.metric, detectable, delta.kind).slice(1) + changeUnit(delta.metric, delta.kind);
+    lines.push(`a drop of less than ${size} against the baseline would go unnoticed`);
+  }
   return lines;
+}
+
+/** The verdict's line without the word that stands above it. */
+function summaryText(summary: string): string {
+  const bare = summary.replace(/^(?:Passed|Incomplete): /, '').replace(/\.$/, '');
+  return bare.charAt(0).toUpperCase() + bare.slice(1);
 }
 
 /** The first screen: did it pass, what got worse, where, the worst three, what to do, what it cost, how sure. */
@@ -161,7 +176,11 @@ export function answerLines(model: ReportModel, width: number, style: Style): st
       .flatMap((text) => wrap(text, width - LABEL, most))
       .map((line, i) => `${style('dim', padEnd(i === 0 ? label : '', LABEL))}${line}`.trimEnd()),
   );
-  const summary = wrap(`${verdict.summary} (exit code ${verdict.exit_code})`, width - LABEL, 4);
+  const summary = wrap(
+    `${summaryText(verdict.summary)} · exit code ${verdict.exit_code} · ${evaluation.evaluation_id}`,
+    width,
+    4,
+  );
   return [
     `${style(toneOf(verdict.word), style('bold', verdict.word))}  ${wrap(title, width - verdict.word.length - 2, 1)[0] ?? ''}`,
     ...summary,

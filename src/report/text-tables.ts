@@ -1,6 +1,7 @@
-import type { GateResult, Metric, MetricDelta } from '../core/evaluation.ts';
-import { box, displayWidth, padEnd, table, wrap } from './align.ts';
+import type { GateResult, GroupResult, Metric, MetricDelta } from '../core/evaluation.ts';
+import { box, displayWidth, table, wrap } from './align.ts';
 import {
+  formatChange,
   formatCount,
   formatCoverage,
   formatDuration,
@@ -38,16 +39,25 @@ function totalLine(model: ReportModel): string {
   return `${plural(cases, 'case')}, ${plural(planned_trials, 'trial')}: ${parts.join(', ') || 'none run'}`;
 }
 
-/** `16/16 cases, 48/48 trials`, for lines too narrow for the words. */
-function shortCoverage(metric: Metric): string {
-  return formatCoverage(metric).replaceAll(' of ', '/');
-}
+/** What a mean is over, from words to figures: the first form that fits is used. */
+const COVERAGES: readonly ((metric: Metric) => string)[] = [
+  formatCoverage,
+  (metric) => formatCoverage(metric).replaceAll(' of ', '/'),
+  (metric) => `${formatCount(metric.trials)}/${formatCount(metric.trials_applicable)} trials`,
+];
 
-function extra(model: ReportModel, metric: string): string {
+/** Percentiles and the largest number of turns: what the means hide. */
+function spreadLine(model: ReportModel): string {
   const { latency_ms: latency, iterations_max: most } = model.result;
-  if (metric === 'mean_iterations') return most === null ? '' : `max ${formatCount(most)}`;
-  if (metric !== 'mean_latency_ms' || latency.p50 === null) return '';
-  return `p50 ${formatDuration(latency.p50)} · p90 ${formatDuration(latency.p90)} · p99 ${formatDuration(latency.p99)}`;
+  const parts = [
+    ...(latency.p50 === null
+      ? []
+      : [
+          `latency p50 ${formatDuration(latency.p50)}, p90 ${formatDuration(latency.p90)}, p99 ${formatDuration(latency.p99)}`,
+        ]),
+    ...(most === null ? [] : [`iterations at most ${formatCount(most)}`]),
+  ];
+  return parts.join(' · ');
 }
 
 /** The boxed summary: each mean with its 95 % interval and what it is over. */
@@ -63,18 +73,20 @@ export function summaryLines(model: ReportModel, width: number): string[] {
       shown.map(({ metric, title }) => [
         title,
         formatMetric(metric.metric, metric.value),
-        extra(model, metric.metric) || formatInterval(metric),
+        formatInterval(metric),
         coverage(metric),
       ]),
     );
-  const long = rows(formatCoverage);
-  const lines = long.some((line) => displayWidth(line) > width - 4) ? rows(shortCoverage) : long;
-  return box('Summary', [totalLine(model), '', ...lines], width);
+  const forms = COVERAGES.map(rows);
+  const fitting = forms.find((lines) => lines.every((line) => displayWidth(line) <= width - 4));
+  const spread = spreadLine(model);
+  const tail = spread === '' ? [] : ['', ...wrap(spread, width - 4)];
+  return box('Summary', [totalLine(model), '', ...(fitting ?? forms.at(-1) ?? []), ...tail], width);
 }
 
 const GROUP_METRICS: readonly [string, string][] = [
   ['completion_rate', 'completion'],
-  ['case_pass_rate', 'case pass'],
+  ['case_pass_rate', 'pass'],
   ['tool_score', 'tools'],
   ['answer_quality', 'quality'],
   ['mean_tokens', 'tokens'],
@@ -84,37 +96,46 @@ const GROUP_METRICS: readonly [string, string][] = [
 /** Groups a table shows; the rest are counted. */
 const GROUPS = 12;
 
-/** Means by category (or another axis), with (scored/planned) where some trials are not scored. */
-export function groupLines(model: ReportModel, by: 'category' | 'dimension' | 'layer', title: string): string[] {
+/** The shown metric that covers least of its planned trials speaks for the row. */
+function leastCovered(metrics: readonly Metric[], names: readonly string[]): string {
+  const share = (metric: Metric): number => metric.trials / metric.trials_applicable;
+  const [least] = names
+    .map((name) => metricOf(metrics, name))
+    .filter((metric): metric is Metric => metric !== undefined && metric.trials_applicable > 0)
+    .sort((a, b) => share(a) - share(b));
+  return least === undefined ? NONE : `${formatCount(least.trials)}/${formatCount(least.trials_applicable)}`;
+}
+
+/** Drops columns from the right until the table fits; title, cases and scored stay. */
+function fitting(lines: (columns: number) => string[], columns: number, width: number): string[] {
+  const shown = lines(columns);
+  const fits = columns === 0 || shown.every((line) => displayWidth(line) <= width);
+  return fits ? shown : fitting(lines, columns - 1, width);
+}
+
+/** Means by category (or another axis); `scored` says how many trials the least covered of them is over. */
+export function groupLines(model: ReportModel, by: GroupResult['by'], title: string, width: number): string[] {
   const groups = model.result.groups.filter((group) => group.by === by);
   if (groups.length === 0) return [];
-  const columns = GROUP_METRICS.filter(([name]) =>
+  const all = GROUP_METRICS.filter(([name]) =>
     groups.some((group) => (metricOf(group.metrics, name)?.trials ?? 0) > 0),
   );
-  const cell = (metric: Metric | undefined): string => {
-    if (metric === undefined) return NONE;
-    const value = formatMetric(metric.metric, metric.value);
-    return metric.trials < metric.trials_applicable ? `${value} (${metric.trials}/${metric.trials_applicable})` : value;
+  const lines = (count: number): string[] => {
+    const columns = all.slice(0, count);
+    const names = columns.map(([name]) => name);
+    const rows = groups
+      .slice(0, GROUPS)
+      .map(({ name: group, cases, metrics }) => [
+        cleanText(group),
+        formatCount(cases),
+        leastCovered(metrics, names),
+        ...names.map((name) => formatMetric(name, metricOf(metrics, name)?.value ?? null)),
+      ]);
+    const right = ['cases', 'scored', ...columns.map(([, name]) => name)];
+    return table([{ title, max: 24 }, ...right.map((name) => ({ title: name, align: 'right' as const }))], rows);
   };
-  const rows = groups
-    .slice(0, GROUPS)
-    .map((group) => [
-      cleanText(group.name),
-      formatCount(group.cases),
-      ...columns.map(([name]) => cell(metricOf(group.metrics, name))),
-    ]);
-  const more = groups.length - rows.length;
-  return [
-    ...table(
-      [
-        { title, max: 24 },
-        { title: 'cases', align: 'right' },
-        ...columns.map(([, name]) => ({ title: name, align: 'right' as const })),
-      ],
-      rows,
-    ),
-    ...(more > 0 ? [`and ${formatCount(more)} more`] : []),
-  ];
+  const more = groups.length - GROUPS;
+  return [...fitting(lines, all.length, width), ...(more > 0 ? [`and ${formatCount(more)} more`] : [])];
 }
 
 const GATE_SIGNS: Record<GateResult['verdict'], [string, Tone, string]> = {
@@ -132,16 +153,22 @@ function gateGot(gate: GateResult): string {
 /** `>= 0.85` as per cent where the metric is read so. */
 function gateWanted(gate: GateResult): string {
   const bound = /^(<=|>=|<|>|=) (\d+(?:\.\d+)?)$/.exec(gate.wanted);
-  if (bound === null) return gate.wanted;
-  const sign = { '<=': '≤', '>=': '≥' }[bound[1] ?? ''] ?? bound[1];
+  if (bound === null) return gate.wanted.replace('<=', '≤');
   const value = Number(bound[2]);
   const shown = formatMetric(gate.metric, value);
-  const text = shown.endsWith(' %')
-    ? `${Number((value * 100).toFixed(2))} %`
-    : /\d/.test(shown) && gate.metric.includes('_ms')
-      ? shown
-      : bound[2];
-  return `${sign} ${text}`;
+  const percent = shown.endsWith(' %');
+  if (percent && value === 1 && bound[1] === '>=') return '= 100 %';
+  const text = percent ? `${Number((value * 100).toFixed(2))} %` : formatBound(gate.metric, value);
+  return `${{ '<=': '≤', '>=': '≥' }[bound[1] ?? ''] ?? bound[1]} ${text}`;
+}
+
+function formatBound(metric: string, value: number): string {
+  if (metric === 'mean_latency_ms' || metric === 'cost_usd') return formatMetric(metric, value);
+  return value >= 1000 ? formatCount(value) : String(value);
+}
+
+function uncovered(gate: GateResult): boolean {
+  return gate.verdict === 'inconclusive' && gate.reason.endsWith('under 98 %') && gate.case_ids.length === 0;
 }
 
 /** Every gate: name, wanted, got, n, verdict; below what is not plain, why and the cases behind it. */
@@ -172,10 +199,13 @@ export function gateLines(model: ReportModel, width: number, style: Style): stri
       if (gate === undefined) return [];
       const shown = [style(GATE_SIGNS[gate.verdict][1], line)];
       if (gate.verdict === 'not_applicable' || (gate.verdict === 'passed' && gate.reason === '')) return shown;
+      // The n column says it already; one note below the table explains the word.
+      if (uncovered(gate)) return shown;
       const cases = gate.case_ids.length > 0 ? `: ${some(gate.case_ids.map(cleanText), 8)}` : '';
       const why = `${cleanText(gate.reason)}${cases}`;
       return why === '' ? shown : [...shown, ...wrap(why, width - 3, 3).map((text) => `   ${text}`)];
     }),
+    ...(model.gates.some(uncovered) ? [style('dim', '   inconclusive: fewer than 98 % of the trials are scored')] : []),
   ];
 }
 
@@ -190,11 +220,7 @@ const DELTA_TONES: Record<MetricDelta['verdict'], Tone | null> = {
 
 function deltaCells(delta: MetricDelta): string[] {
   const ratio = delta.kind === 'ratio';
-  const signed = (value: number | null): string => {
-    if (value === null) return NONE;
-    if (ratio) return `×${value.toFixed(2)}`;
-    return `${value < -5e-4 ? '−' : '+'}${Math.abs(value).toFixed(3)}`;
-  };
+  const signed = (value: number | null): string => formatChange(delta.metric, value, delta.kind);
   const interval = delta.low === null || delta.high === null ? NONE : `${signed(delta.low)} to ${signed(delta.high)}`;
   const p = delta.p_adjusted ?? delta.p;
   const found = delta.smallest_detectable;
@@ -205,15 +231,27 @@ function deltaCells(delta: MetricDelta): string[] {
     signed(delta.delta),
     interval,
     p === null ? NONE : p < 0.001 ? '<.001' : p.toFixed(3),
-    found === null ? NONE : ratio ? `×${(1 + found).toFixed(2)}` : found.toFixed(3),
+    found === null ? NONE : ratio ? `×${(1 + found).toFixed(2)}` : signed(found).slice(1),
     delta.verdict.replaceAll('_', ' '),
   ];
 }
+
+/** Always in the table; the rest only where something moved. */
+const HEADLINE: ReadonlySet<string> = new Set([
+  'completion_rate',
+  'case_pass_rate',
+  'tool_score',
+  'answer_quality',
+  'mean_tokens',
+  'mean_latency_ms',
+  'cost_usd',
+]);
 
 /** Deltas against the baseline, then cases that changed sides and cases that could not be compared. */
 export function comparisonLines(model: ReportModel, width: number, style: Style): string[] {
   const { comparison } = model;
   if (comparison === null) return [];
+  const deltas = comparison.deltas.filter((delta) => HEADLINE.has(delta.metric) || delta.verdict !== 'same');
   const name = model.baseline_label ?? comparison.baseline_evaluation_id;
   const [head, ...rows] = table(
     [
@@ -226,7 +264,7 @@ export function comparisonLines(model: ReportModel, width: number, style: Style)
       { title: 'finds', align: 'right' },
       { title: 'verdict' },
     ],
-    comparison.deltas.map(deltaCells),
+    deltas.map(deltaCells),
   );
   const lists: [string, string[]][] = [
     ['newly failing', comparison.newly_failing],
@@ -243,12 +281,14 @@ export function comparisonLines(model: ReportModel, width: number, style: Style)
     );
   const stale = comparison.stale.map((reason) => style('warn', `stale: ${reason}`));
   const toned = rows.map((row, i) => {
-    const tone = DELTA_TONES[comparison.deltas[i]?.verdict ?? 'same'];
+    const tone = DELTA_TONES[deltas[i]?.verdict ?? 'same'];
     return tone === null ? row : style(tone, row);
   });
-  const notes =
-    comparison.deltas.length > 0
-      ? [style('dim', padEnd('p: after Holm over the scores; finds: the smallest change this many cases can show', 0))]
-      : [];
+  const hidden = comparison.deltas.length - deltas.length;
+  const note = 'p: after Holm over the scores · finds: the smallest change these cases can show';
+  const notes = [
+    ...(hidden > 0 ? [`${plural(hidden, 'more metric')} the same`] : []),
+    ...(deltas.length > 0 ? wrap(note, width) : []),
+  ].map((line) => style('dim', line));
   return [style('dim', head ?? ''), ...toned, ...notes, ...listed, ...stale];
 }

@@ -1,4 +1,4 @@
-import { wrap } from './align.ts';
+import { displayWidth, padEnd, wrap } from './align.ts';
 import { formatPercent, formatScore, plural, some } from './format.ts';
 import type { ReportModel } from './report-model.ts';
 import { createStyle } from './style.ts';
@@ -16,17 +16,21 @@ export interface TextOptions {
 /** Worst cases described with every reason; the first screen names three. */
 const DESCRIBED = 5;
 
-function stabilityLines(model: ReportModel, style: Style): string[] {
+function stabilityLines(model: ReportModel, width: number, style: Style): string[] {
   const { stability, pass_at_k, pass_hat_k } = model.result;
   if (stability === null) return [];
   const rates = stability.by_trial.slice(0, 10).map(formatPercent).join(', ');
-  const spread =
-    stability.stdev === null
-      ? ''
-      : ` · stdev ${formatScore(stability.stdev)} (${formatScore(stability.expected_stdev)} from variation within cases alone)`;
   const k = pass_at_k.length;
-  const passes = `pass@${k} ${formatPercent(pass_at_k[k - 1] ?? null)} · pass^${k} ${formatPercent(pass_hat_k[k - 1] ?? null)}`;
-  return [style('dim', 'Stability'), `completion by repetition ${rates}${spread}`, passes];
+  const lines = [
+    `completion by repetition: ${rates}`,
+    ...(stability.stdev === null
+      ? []
+      : [
+          `stdev ${formatScore(stability.stdev)}; chance within cases alone would give ${formatScore(stability.expected_stdev)}`,
+        ]),
+    `pass@${k} ${formatPercent(pass_at_k[k - 1] ?? null)} (any of ${k}) · pass^${k} ${formatPercent(pass_hat_k[k - 1] ?? null)} (all of ${k})`,
+  ];
+  return [style('dim', 'Stability'), ...lines.flatMap((line) => wrap(line, width - 2).map((one) => `  ${one}`))];
 }
 
 function worstLines(model: ReportModel, width: number, style: Style): string[] {
@@ -59,7 +63,7 @@ function diagnosisLines(model: ReportModel, width: number, style: Style): string
   if (diagnosis.length === 0) return [];
   const lines = diagnosis.flatMap(({ layer, symptom, action, case_ids, cases }) => [
     ...wrap(`${layer}: ${symptom}`, width - 2).map((line) => `  ${line}`),
-    ...wrap(`→ ${action}`, width - 4).map((line) => `    ${line}`),
+    ...wrap(action, width - 6).map((line, i) => `    ${i === 0 ? '→ ' : '  '}${line}`),
     ...(case_ids.length > 0
       ? wrap(`cases: ${some(case_ids, 6, cases)}`, width - 4, 2).map((line) => `    ${line}`)
       : []),
@@ -69,10 +73,11 @@ function diagnosisLines(model: ReportModel, width: number, style: Style): string
 
 function nextLines(model: ReportModel, style: Style): string[] {
   const steps = model.next_steps;
+  const widest = steps.reduce((most, { what }) => Math.max(most, displayWidth(what)), 0);
   if (steps.length === 0) return [];
   return [
     style('dim', 'Next'),
-    ...steps.flatMap(({ what, command }) => [`  ${what}`, `    ${style('bold', command)}`]),
+    ...steps.map(({ what, command }) => `  ${padEnd(what, widest)}  ${style('bold', command)}`),
   ];
 }
 
@@ -87,10 +92,10 @@ export function renderText(model: ReportModel, options: TextOptions = {}): strin
   const sections = [
     answerLines(model, width, style),
     summaryLines(model, width),
-    dimHead(groupLines(model, 'category', 'By category')),
-    dimHead(groupLines(model, 'dimension', 'By dimension')),
-    dimHead(groupLines(model, 'layer', 'By layer')),
-    stabilityLines(model, style),
+    dimHead(groupLines(model, 'category', 'By category', width)),
+    dimHead(groupLines(model, 'dimension', 'By dimension', width)),
+    dimHead(groupLines(model, 'layer', 'By layer', width)),
+    stabilityLines(model, width, style),
     worstLines(model, width, style),
     diagnosisLines(model, width, style),
     comparisonLines(model, width, style),

@@ -14,13 +14,15 @@ function appliesTo(evalCase: EvalCase, suite: Pick<Suite, 'judge'>): string[] {
   const { expected } = evalCase;
   const judged: readonly string[] = suite.judge?.dimensions ?? [];
   const applies: string[] = [];
-  if (hasOutcomeChecks(expected) || judged.includes('task_completion')) applies.push('completion_rate', 'partial_rate');
+  const isText = (text: string | undefined): boolean => text !== undefined && text.trim() !== '';
+  const reference = isText(expected.answer) || isText(expected.criteria);
+  const judgeable = judged.includes('task_completion') && (reference || isText(evalCase.rubric));
+  if (hasOutcomeChecks(expected) || judgeable) applies.push('completion_rate', 'partial_rate');
   const alternatives = expected.any_of ?? [];
   if (expected.calls !== undefined || alternatives.length > 0) {
     applies.push('tool_score', 'tool_names', 'tool_args', 'tool_order');
     if (expected.match !== undefined || alternatives.some((one) => one.match !== undefined)) applies.push('tool_match');
   }
-  const reference = expected.answer !== undefined || expected.criteria !== undefined;
   if (reference && judged.includes('answer_quality')) applies.push('answer_quality');
   if (evalCase.min_steps !== undefined) applies.push('step_efficiency');
   return applies;

@@ -35,6 +35,7 @@ function ratioInterval(baselines: readonly number[], currents: readonly number[]
   if (n < 2 || ratio <= 0) return null;
   const residuals = currents.map((current, i) => current - ratio * (baselines[i] ?? 0));
   const { stdev } = momentsOf(residuals);
+  if (stdev === 0) return null;
   const mean = momentsOf(currents).mean ?? 0;
   const half = (t975(n - 1) * (stdev ?? 0)) / Math.sqrt(n) / mean;
   return { low: ratio * Math.exp(-half), high: ratio * Math.exp(half) };
@@ -53,7 +54,8 @@ export function createPairedMetric(metric: string, kind: MetricDelta['kind'], se
     if (mean === null) return { delta: null, low: null, high: null, p: null, smallest_detectable: null };
     const lost = deltas.filter((delta) => delta < 0).length;
     const won = deltas.filter((delta) => delta > 0).length;
-    const interval = binary ? pairedProportions(lost, won, n) : tInterval(mean, stdev, n);
+    // Without any spread a t interval is a point, which would claim to be sure.
+    const interval = binary ? pairedProportions(lost, won, n) : stdev === 0 ? null : tInterval(mean, stdev, n);
     const p = binary ? mcnemarExact(lost, won) : pairedPermutation(deltas, (seed ^ seedOf(metric)) >>> 0);
     // No spread says nothing about what could have been found.
     const detectable = stdev === null || stdev === 0 ? null : (DETECTABLE * stdev) / Math.sqrt(n);
