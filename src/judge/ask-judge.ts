@@ -106,7 +106,7 @@ function ownFault(error: unknown): Fault | null {
 }
 
 /** The request as sent; equal input gives an equal request, which is what the journal and caches recognise. */
-export function judgeRequest(
+function judgeRequest(
   config: JudgeConfig,
   dimension: DimensionSpec,
   messages: ChatMessage[],

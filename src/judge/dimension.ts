@@ -16,7 +16,7 @@ export interface Reading {
   flags: VerdictFlag[];
 }
 
-export interface JudgeSubject {
+interface JudgeSubject {
   evalCase: EvalCase;
   trajectory: Trajectory;
 }

@@ -37,7 +37,7 @@ export interface ScriptedToolCall {
   raw?: Json;
 }
 
-export interface ScriptedUsage {
+interface ScriptedUsage {
   input?: number;
   output?: number;
   cached?: number;
