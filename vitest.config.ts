@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Three projects: unit is pure and fast; integration and e2e share one Temporal server and one Postgres (test/services.ts). */
+/** unit is pure and fast; integration and e2e share one Temporal server and one Postgres (test/services.ts); stack kills servers of its own. */
 export default defineConfig({
   test: {
     projects: [
@@ -21,6 +21,15 @@ export default defineConfig({
           globalSetup: ['test/services.ts'],
           testTimeout: 240_000,
           hookTimeout: 240_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: 'stack',
+          include: ['test/stack/**/*.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 900_000,
           fileParallelism: false,
         },
       },

@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+
+/** `npm run demo`: evaluates two example suites for real and says where to look next. */
+const root = path.resolve(import.meta.dirname, '..');
+const assay = (...args: string[]): number =>
+  spawnSync(process.execPath, [path.join(root, 'src/client.ts'), ...args], { cwd: root, stdio: 'inherit' }).status ?? 130;
+
+const scripted = (process.env['OPENAI_API_KEY'] ?? '') === '' && (process.env['OPENAI_BASE_URL'] ?? '') === '';
+console.log(
+  scripted
+    ? 'No OPENAI_API_KEY is set: a scripted model answers, over real HTTP. Set one to run the same suites on a real model.\n'
+    : 'The suites run on the model endpoint of your environment.\n',
+);
+
+// Held by a stack in the background of this script, so that the second suite need not start it again.
+const stack = await import('../src/local/stack.ts');
+const held = await stack.ensureStack({
+  home: path.join(root, '.assay'),
+  env: process.env,
+  log: (line) => console.error(line),
+});
+const codes: number[] = [];
+try {
+  for (const suite of ['energy', 'ops']) {
+    console.log(`\n$ npx assay run examples/${suite}/suite.yaml\n`);
+    codes.push(assay('run', `examples/${suite}/suite.yaml`, '--trials', '3', '--new'));
+  }
+} finally {
+  await held.release();
+}
+
+console.log(`
+What to try next
+  npm run assay -- list                                    the evaluations so far
+  npm run assay -- show latest TC-016                      a failed case, step by step
+  npm run assay -- sql "select * from evaluation_summary"  the results with SQL (docs/sql.md)
+  npm run assay -- baseline set latest                     pin this result; later runs are compared with it
+  npm run assay -- up                                      Temporal's web page, and schedules
+  npm run assay -- init my-suite                           a suite of your own
+`);
+process.exit(Math.max(...codes));

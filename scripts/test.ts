@@ -1,0 +1,52 @@
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** `npm test` and `npm run test:stack`: runs the vitest projects one after the other and counts over all of them. */
+const root = path.resolve(import.meta.dirname, '..');
+const SUITES: Record<string, string[][]> = {
+  all: [['unit'], ['integration', 'e2e']],
+  stack: [['stack']],
+};
+
+interface Report {
+  numPassedTests: number;
+  numFailedTests: number;
+  numPendingTests: number;
+  numFailedTestSuites: number;
+  success: boolean;
+}
+
+const folder = mkdtempSync(path.join(tmpdir(), 'assay-tally-'));
+const total = { passed: 0, failed: 0, skipped: 0 };
+for (const [index, projects] of (SUITES[process.argv[2] ?? 'all'] ?? []).entries()) {
+  const output = path.join(folder, `${index}.json`);
+  const startedAt = Date.now();
+  console.log(`\n--- ${projects.join(' and ')} tests ---`);
+  const run = spawnSync(
+    process.execPath,
+    [
+      path.join(root, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      ...projects.flatMap((project) => ['--project', project]),
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${output}`,
+      ...process.argv.slice(3),
+    ],
+    { cwd: root, stdio: 'inherit' },
+  );
+  const report = existsSync(output) ? (JSON.parse(readFileSync(output, 'utf8')) as Report) : null;
+  total.passed += report?.numPassedTests ?? 0;
+  total.skipped += report?.numPendingTests ?? 0;
+  total.failed += report?.numFailedTests ?? 0;
+  // A file that does not load, or a run that ended without a report, has no failed test of its own.
+  if (run.status !== 0 && (report?.numFailedTests ?? 0) === 0) total.failed += 1;
+  console.log(`--- ${projects.join(' and ')}: ${((Date.now() - startedAt) / 1000).toFixed(0)} s ---`);
+}
+rmSync(folder, { recursive: true, force: true });
+const tally = process.env['ASSAY_TEST_TALLY'];
+if (tally !== undefined && tally !== '') appendFileSync(tally, `${JSON.stringify(total)}\n`);
+console.log(`\n${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`);
+process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0);

@@ -1,0 +1,167 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { sql } from 'kysely';
+import { connect, type Db } from '../../../src/db/connect.ts';
+import { embeddedDatabaseUrl } from '../../../src/local/postgres-server.ts';
+import { readStackRecord } from '../../../src/local/stack-record.ts';
+import { stopStack } from '../../../src/local/stack.ts';
+import { cleanEnv, eventually, type Program, runAssay, startAssay } from './program.ts';
+
+/** A folder with a suite of 60 cases, an embedded stack of its own and a scripted model in its own process. */
+export interface Lab {
+  folder: string;
+  home: string;
+  env: Record<string, string>;
+  model: { url: string; stats(): Promise<ModelStats>; control(body: object): Promise<void>; reset(): Promise<void>; program: Program };
+  start(args: string[]): Program;
+  run(args: string[], boundMs?: number): Promise<{ code: number | null; stdout: string; stderr: string }>;
+  /** Pids of the embedded servers, from the stack's record. */
+  pids(): { temporal: number | null; postgres: number | null };
+  /** Opens the lab's database; the stack must be up. */
+  db(): Promise<Db>;
+  close(): Promise<void>;
+}
+
+export interface ModelStats {
+  calls: number;
+  answered: number;
+  inFlight: number;
+  aborted: number;
+  tokens: { input: number; output: number; total: number };
+}
+
+export interface LabOptions {
+  cases?: number;
+  trials?: number;
+  concurrency?: number;
+  delayMs?: number;
+  /** Without a judge a trial is one activity. Default true. */
+  judge?: boolean;
+  env?: Record<string, string>;
+}
+
+/** Model calls of one trial: a tool call, the answer, and the judge. */
+export const CALLS_PER_TRIAL = 3;
+
+export async function openLab(options: LabOptions = {}): Promise<Lab> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'assay-lab-'));
+  chmodSync(folder, 0o755);
+  const home = path.join(folder, '.assay');
+  mkdirSync(home);
+  writeSuite(folder, options);
+  const base = cleanEnv({ ASSAY_HOME: home, NO_COLOR: '1', ...options.env });
+  const program = startAssay(['mock-model', path.join(folder, 'model.yaml'), '--port', '0'], { cwd: folder, env: base });
+  const [, url = ''] = await program.until(/listening on (http:\S+\/v1)/);
+  const root = url.replace(/\/v1$/, '');
+  const env = { ...base, OPENAI_BASE_URL: url, OPENAI_API_KEY: 'sk-lab-not-a-real-key' };
+  const post = async (place: string, body: object): Promise<void> => {
+    const response = await fetch(`${root}${place}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    });
+    if (!response.ok) throw new Error(`${place}: ${response.status} ${await response.text()}`);
+  };
+  const databases: Db[] = [];
+  return {
+    folder,
+    home,
+    env,
+    model: {
+      url,
+      program,
+      stats: async () => (await fetch(`${root}/stats`)).json() as Promise<ModelStats>,
+      control: (body) => post('/control', body),
+      reset: () => post('/reset', {}),
+    },
+    start: (args) => startAssay(args, { cwd: folder, env }),
+    run: (args, boundMs = 180_000) => runAssay(args, { cwd: folder, env, boundMs }),
+    pids() {
+      const record = readStackRecord(home, () => undefined);
+      return { temporal: record.temporal?.pid ?? null, postgres: record.postgres?.pid ?? null };
+    },
+    async db() {
+      const database = await eventually('the database of the lab', async () => {
+        const port = readStackRecord(home, () => undefined).postgres?.port;
+        if (port === undefined) return null;
+        const candidate = connect(embeddedDatabaseUrl(home, port), { poolSize: 2 });
+        await sql`select 1`.execute(candidate);
+        return candidate;
+      });
+      databases.push(database);
+      return database;
+    },
+    async close() {
+      for (const database of databases) await database.destroy().catch(() => undefined);
+      program.kill('SIGKILL');
+      await stopStack({ home, log: () => undefined }).catch(() => undefined);
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** Every seventh case is answered wrongly, every eleventh judged a partial success: results worth comparing bit by bit. */
+function writeSuite(folder: string, options: LabOptions): void {
+  const { cases = 60, trials = 3, concurrency = 20, delayMs = 250, judge = true } = options;
+  const rows = Array.from({ length: cases }, (_, index) => ({
+    id: `order-${String(index).padStart(5, '0')}`,
+    input: `What is the status of order ${index}?`,
+    category: ['delivery', 'refund', 'invoice'][index % 3],
+    expected: {
+      calls: [{ tool: 'get_order', args: { order: String(index) } }],
+      ...(judge ? { answer: `order ${index} is shipped` } : { answer_contains: [`order ${index} is shipped`] }),
+    },
+    mock: { tools: [{ tool: 'get_order', replies: [{ result: { order: index, status: 'shipped' } }] }] },
+  }));
+  writeFileSync(path.join(folder, 'cases.jsonl'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const suite = {
+    name: 'orders',
+    kind: 'benchmark',
+    datasets: ['cases.jsonl'],
+    tools: [
+      {
+        name: 'get_order',
+        description: 'Looks an order up.',
+        parameters: { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] },
+      },
+    ],
+    agent: { type: 'openai', model: 'scripted-1', seed: 100, system_prompt: 'You answer questions about orders.' },
+    judge: judge ? { model: 'scripted-judge', dimensions: ['task_completion'] } : null,
+    trials,
+    concurrency,
+    retry: { backoff_ms: 200 },
+    prices: { 'scripted-1': { input: 1, output: 2 }, 'scripted-judge': { input: 1, output: 2 } },
+    gates: [{ name: 'completion_rate', metric: 'completion_rate', min: 0.5 }],
+    gates_off: ['case_pass_rate', 'tool_score'],
+  };
+  writeFileSync(path.join(folder, 'suite.yaml'), JSON.stringify(suite, null, 2));
+  const script = {
+    model: 'scripted-1',
+    delay_ms: delayMs,
+    rules: [
+      {
+        name: 'wrong-order',
+        when: { has_tool: 'get_order', turn: 0, user_matches: 'order (\\d*[07])\\?' },
+        reply: { tool_calls: [{ name: 'get_order', arguments: { order: 'x{{match.1}}' } }] },
+      },
+      {
+        name: 'look-up',
+        when: { has_tool: 'get_order', turn: 0, user_matches: 'order (\\d+)\\?' },
+        reply: { tool_calls: [{ name: 'get_order', arguments: { order: '{{match.1}}' } }] },
+      },
+      {
+        name: 'answer',
+        when: { after_tool: 'get_order', user_matches: 'order (\\d+)\\?' },
+        reply: { content: 'order {{match.1}} is shipped' },
+      },
+      {
+        name: 'judge-partial',
+        when: { no_tools: true, contains: 'order 11 ' },
+        reply: { json: { result: 'partial', reason: 'the date is missing' } },
+      },
+      { name: 'judge', when: { no_tools: true }, reply: { json: { result: 'success', reason: 'it answers the question' } } },
+    ],
+  };
+  writeFileSync(path.join(folder, 'model.yaml'), JSON.stringify(script, null, 2));
+}
