@@ -3,6 +3,7 @@ import { errorAt, valueAt } from './source.ts';
 import type { Place, Report, SourceValue } from './source.ts';
 import { convertCase } from './convert-case.ts';
 import { readRecords } from './read-records.ts';
+import { VAGUE_WORDS } from './vague-words.ts';
 import { formatPlace } from './suite-parts.ts';
 
 /** Cases of one or several dataset files, in order; ids are unique over all of them. */
@@ -11,15 +12,17 @@ export class CaseCollector {
   /** Where each case stands, by id. */
   readonly positions = new Map<string, Place>();
   readonly #report: Report;
+  readonly #vagueWords: readonly string[];
 
-  constructor(report: Report) {
+  constructor(report: Report, vagueWords: readonly string[] = VAGUE_WORDS) {
     this.#report = report;
+    this.#vagueWords = vagueWords;
   }
 
   async addFile(absolutePath: string, file: string): Promise<void> {
     for await (const source of readRecords(absolutePath, file, this.#report)) {
       const unique = this.#isUnique(source);
-      const evalCase = convertCase(source, this.#report);
+      const evalCase = convertCase(source, this.#report, this.#vagueWords);
       if (evalCase !== null && unique) this.cases.push(evalCase);
     }
   }

@@ -19,7 +19,7 @@ export interface CaseReport {
  * What a schema cannot see in one case by itself: exactly one kind of input, matchers and regular expressions that work,
  * checks that contradict each other, vague rubrics, numbers whose written form was lost. False when there was an error.
  */
-export function checkCase(evalCase: EvalCase, report: CaseReport): boolean {
+export function checkCase(evalCase: EvalCase, report: CaseReport, vague: readonly string[]): boolean {
   let good = true;
   const error = (path: Path, message: string): void => {
     good = false;
@@ -32,7 +32,7 @@ export function checkCase(evalCase: EvalCase, report: CaseReport): boolean {
   }
   if (evalCase.input !== undefined && evalCase.input.trim() === '') report.warning(['input'], 'is empty');
   checkExpected(evalCase, { ...report, error });
-  checkVagueness(evalCase, report);
+  checkVagueness(evalCase, report, vague);
   for (const { path, written } of report.lostForms) {
     if (!carriesData(path)) continue;
     report.lostForm(path, `${written} is read as a number and loses its written form; write "${written}" for text`);
@@ -81,13 +81,13 @@ function checkExpected(evalCase: EvalCase, report: Pick<CaseReport, 'error' | 'w
   });
 }
 
-function checkVagueness(evalCase: EvalCase, report: CaseReport): void {
+function checkVagueness(evalCase: EvalCase, report: CaseReport, vague: readonly string[]): void {
   const texts: [Path, string | undefined][] = [
     [['rubric'], evalCase.rubric],
     [['expected', 'criteria'], evalCase.expected.criteria],
   ];
   for (const [path, text] of texts) {
-    for (const word of vagueWords(text ?? '')) {
+    for (const word of vagueWords(text ?? '', vague)) {
       report.warningAtText(path, word, `"${word}" cannot be checked; say what must be there, or how much`);
     }
   }

@@ -15,13 +15,19 @@ import { draftFromShapeB, shapeBSchema } from './shape-b.ts';
 import { draftFromShapeC, shapeCSchema } from './shape-c.ts';
 import { describe, errorAt, formatPath, warningAt } from './source.ts';
 import type { Path, Report, SourceValue } from './source.ts';
+import { VAGUE_WORDS } from './vague-words.ts';
 import { zodProblems } from './zod-problems.ts';
 
 /**
  * A record of any shape as a canonical case. Every problem is reported at its place, in the words of the shape the record
  * is written in; null when there was an error.
+ * @param vague words a rubric is warned for
  */
-export function convertCase(source: SourceValue, report: Report): EvalCase | null {
+export function convertCase(
+  source: SourceValue,
+  report: Report,
+  vague: readonly string[] = VAGUE_WORDS,
+): EvalCase | null {
   const record = source.value;
   if (!isJsonObject(record)) {
     report(errorAt(source.place([]), `expected a case (an object with id and input), got ${describe(record)}`));
@@ -55,7 +61,7 @@ export function convertCase(source: SourceValue, report: Report): EvalCase | nul
     checkRawArguments(value, messages);
     return null;
   }
-  return checkCase(parsed.data, messages) ? parsed.data : null;
+  return checkCase(parsed.data, messages, vague) ? parsed.data : null;
 }
 
 function caseLabel(record: JsonObject, shape: Shape): string {

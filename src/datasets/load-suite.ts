@@ -25,6 +25,8 @@ export interface LoadSuiteOptions {
   env: Record<string, string | undefined>;
   /** Folder a relative path is relative to. Default: the working folder of the process. */
   cwd?: string;
+  /** Words a rubric is warned for, in place of the built-in list (vague-words.ts). */
+  vagueWords?: readonly string[];
 }
 
 export interface LoadedSuite {
@@ -61,7 +63,7 @@ export async function loadSuite(path: string, options: LoadSuiteOptions): Promis
   checkAllowOutside(record, source, report);
   const parts = await readParts(source, record, folder, report);
   const suite = parseSuite(record, parts, source, report);
-  const collector = new CaseCollector(report);
+  const collector = new CaseCollector(report, options.vagueWords);
   const files = suite?.datasets ?? datasetNames(record);
   for (const [index, dataset] of files.entries()) {
     const place = source.place(typeof record['datasets'] === 'string' ? ['datasets'] : ['datasets', index]);

@@ -2,6 +2,7 @@ import { RE2JS } from 're2js';
 import { nearest } from '../core/did-you-mean.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { isJsonObject } from '../core/json.ts';
+import { BIGNUM_KEY } from '../core/lossless-json.ts';
 import type { Path } from './source.ts';
 import { describe } from './source.ts';
 
@@ -89,16 +90,17 @@ const CHECKS: Record<string, Check> = {
   number: checkNumber,
   regex: (value) => (typeof value === 'string' ? regexProblem(value) : `expected text, got ${describe(value)}`),
   date: checkDate,
-  schema: (value) => (isJsonObject(value) ? null : `expected a JSON Schema object, got ${describe(value)}`),
+  schema: (value) =>
+    isJsonObject(value) || typeof value === 'boolean' ? null : `expected a JSON Schema object, got ${describe(value)}`,
 };
 
 function checkNumber(value: Json): string | null {
-  if (typeof value === 'number') return null;
+  if (isNumeric(value)) return null;
   if (!isJsonObject(value)) return `expected {value, abs?, rel?}, got ${describe(value)}`;
   for (const key of Object.keys(value)) {
     if (!['value', 'abs', 'rel'].includes(key)) return `unknown key "${key}"; known here: value, abs, rel`;
   }
-  if (typeof value['value'] !== 'number') return `value: expected a number, got ${describe(value['value'])}`;
+  if (!isNumeric(value['value'])) return `value: expected a number, got ${describe(value['value'])}`;
   for (const key of ['abs', 'rel']) {
     const bound = value[key];
     if (bound !== undefined && (typeof bound !== 'number' || bound < 0)) {
@@ -106,6 +108,11 @@ function checkNumber(value: Json): string | null {
     }
   }
   return null;
+}
+
+/** A number, or one too big for a double. */
+function isNumeric(value: Json | undefined): boolean {
+  return typeof value === 'number' || (isJsonObject(value) && typeof value[BIGNUM_KEY] === 'string');
 }
 
 function checkDate(value: Json): string | null {
@@ -116,7 +123,8 @@ function checkDate(value: Json): string | null {
   }
   if (typeof value['value'] !== 'string') return `value: expected text, got ${describe(value['value'])}`;
   const format = value['format'];
-  return format === undefined || typeof format === 'string' ? null : `format: expected text, got ${describe(format)}`;
+  const formats = Array.isArray(format) ? format : [format ?? ''];
+  return formats.every((one) => typeof one === 'string') ? null : `format: expected text, got ${describe(format)}`;
 }
 
 /** Why a regular expression cannot be used; null for a good one. RE2 syntax: linear time, no look-around, no back-references. */

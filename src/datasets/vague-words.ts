@@ -1,6 +1,6 @@
 /**
  * Words a judge cannot check. English words are found as whole words in any case, Chinese ones anywhere.
- * A suite extends or replaces the list in `lint.vague_words`.
+ * `assay lint --vague-words` replaces the list.
  */
 export const VAGUE_WORDS: readonly string[] = [
   'reasonable',
@@ -35,12 +35,19 @@ export const VAGUE_WORDS: readonly string[] = [
 
 /** The vague words of a text as they are written there, each once, in order of the list. */
 export function vagueWords(text: string, words: readonly string[] = VAGUE_WORDS): string[] {
-  const found: string[] = [];
-  for (const word of words) {
-    const escaped = word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-    const pattern = /^[\x20-\x7e]+$/.test(word) ? `(?<![\\p{L}\\p{N}_-])${escaped}(?![\\p{L}\\p{N}_-])` : escaped;
-    const match = new RegExp(pattern, 'iu').exec(text);
-    if (match !== null) found.push(match[0]);
+  if (text === '') return [];
+  return words.flatMap((word) => patternOf(word).exec(text)?.[0] ?? []);
+}
+
+const PATTERNS = new Map<string, RegExp>();
+
+function patternOf(word: string): RegExp {
+  let pattern = PATTERNS.get(word);
+  if (pattern === undefined) {
+    const escaped = word.replace(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`);
+    const isEnglish = /^[\x20-\x7e]+$/.test(word);
+    pattern = new RegExp(isEnglish ? `(?<![\\p{L}\\p{N}_-])${escaped}(?![\\p{L}\\p{N}_-])` : escaped, 'iu');
+    PATTERNS.set(word, pattern);
   }
-  return found;
+  return pattern;
 }
