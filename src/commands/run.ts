@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { CommandContext } from './context.ts';
+import { collect, dollars, whole } from './flag-parsers.ts';
 
 /** Flags of `assay run`, as commander hands them over. */
 export interface RunFlags {
@@ -33,17 +34,16 @@ An unfinished evaluation of the same suite, data and agent is joined: finished t
 4 infrastructure or model endpoint, 130 interrupted.`;
 
 export function registerRun(program: Command, context: CommandContext): void {
-  const integer = (low: number) => (text: string) => parseWhole(text, low);
   program
     .command('run')
     .argument('<suite>', 'suite file (YAML)')
     .description('evaluate a suite: run its cases, score them, print the report, exit by the gates')
-    .option('--trials <n>', "repetitions of every case; default: the suite's", integer(1))
-    .option('--concurrency <n>', "trials in flight; default: the suite's", integer(1))
+    .option('--trials <n>', "repetitions of every case; default: the suite's", whole(1))
+    .option('--concurrency <n>', "trials in flight; default: the suite's", whole(1))
     .option('--filter <key=value,…>', 'only cases with this tag, category, dimension, difficulty or id; repeatable', collect)
-    .option('--limit <n>', 'only the first n selected cases', integer(1))
+    .option('--limit <n>', 'only the first n selected cases', whole(1))
     .option('--label <key=value>', 'label of the evaluation; repeatable', collect)
-    .option('--budget-usd <dollars>', 'stop when agent and judge have cost this much', parseDollars)
+    .option('--budget-usd <dollars>', 'stop when agent and judge have cost this much', dollars)
     .option('--baseline <label>', 'compare with the baseline of this label; default main')
     .option('--id <id>', 'id of the evaluation: joins it when it exists')
     .option('--new', 'start a new evaluation, also when there is an unfinished one to join')
@@ -57,25 +57,4 @@ export function registerRun(program: Command, context: CommandContext): void {
       const { runSuite } = await import('./run-suite.ts');
       await runSuite(context, suitePath, flags);
     });
-}
-
-function collect(value: string, previous: string[] = []): string[] {
-  return [...previous, value];
-}
-
-function parseWhole(text: string, low: number): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < low) throw invalid(`expected a whole number of at least ${low}, got "${text}"`);
-  return value;
-}
-
-function parseDollars(text: string): number {
-  const value = Number(text);
-  if (!Number.isFinite(value) || value <= 0) throw invalid(`expected dollars above 0, e.g. 2.50, got "${text}"`);
-  return value;
-}
-
-/** Commander prints errors with this code as wrong usage, naming the option. */
-function invalid(message: string): Error {
-  return Object.assign(new Error(message), { code: 'commander.invalidArgument' });
 }

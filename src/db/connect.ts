@@ -8,7 +8,7 @@ export type Db = Kysely<Database>;
 const OID = { int8: 20, text: 25, numeric: 1700, jsonb: 3802, varchar: 1043, textArray: 1009 } as const;
 
 /** Counts and token sums stay far below 2^53, so bigint and numeric are read as numbers; text and jsonb are unescaped. */
-const types = {
+const parsers = {
   getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {
     if (oid === OID.int8 || oid === OID.numeric) return Number;
     if (oid === OID.text || oid === OID.varchar) return unescapeText;
@@ -18,6 +18,9 @@ const types = {
     return parse;
   },
 };
+
+/** How every connection of ours reads columns. */
+export const columnTypes = parsers as unknown as pg.CustomTypesConfig;
 
 export interface ConnectOptions {
   /** Most connections of this process; default 10. */
@@ -37,7 +40,7 @@ function createPool(databaseUrl: string, options: ConnectOptions): pg.Pool {
     max: options.poolSize ?? 10,
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 30_000,
-    types: types as unknown as pg.CustomTypesConfig,
+    types: columnTypes,
     application_name: 'assay',
   });
   const onError = options.onConnectionError ?? (() => undefined);
