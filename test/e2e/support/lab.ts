@@ -79,7 +79,7 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     run: (args, boundMs = 180_000) => runAssay(args, { cwd: folder, env, boundMs }),
     pids() {
       const record = readStackRecord(home, () => undefined);
-      return { temporal: record.temporal?.pid ?? null, postgres: record.postgres?.pid ?? null };
+      return { temporal: record.temporal?.process?.pid ?? null, postgres: record.postgres?.process?.pid ?? null };
     },
     async db() {
       const database = await eventually('the database of the lab', async () => {

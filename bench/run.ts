@@ -1,0 +1,49 @@
+import { cpus, totalmem } from 'node:os';
+import { parseArgs } from 'node:util';
+import { measure, type BenchCase, type BenchResult } from './measure.ts';
+
+/** `npm run bench`: what durability costs. Figures are of one run on one machine; compare ratios, not seconds. */
+const CASES: BenchCase[] = [
+  { name: 'overhead-200', cases: 1_000, delayMs: 200, concurrency: 50, judge: true },
+  { name: 'overhead-0', cases: 1_000, delayMs: 0, concurrency: 50, judge: true },
+  { name: 'scale-10k', cases: 10_000, delayMs: 200, concurrency: 100, judge: false },
+];
+/** Run by name only: they take many minutes. */
+const LONG: BenchCase[] = [{ name: 'scale-100k', cases: 100_000, delayMs: 0, concurrency: 100, judge: false }];
+
+const { values } = parseArgs({
+  options: { case: { type: 'string' }, json: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+});
+if (values.help) {
+  console.log(`npm run bench [-- --case NAME] [--json]\n  cases: ${[...CASES, ...LONG].map((one) => one.name).join(', ')}`);
+  process.exit(0);
+}
+const chosen = values.case === undefined ? CASES : [...CASES, ...LONG].filter((one) => one.name === values.case);
+if (chosen.length === 0) {
+  console.error(`there is no benchmark "${values.case}"; there are ${[...CASES, ...LONG].map((one) => one.name).join(', ')}`);
+  process.exit(2);
+}
+if (!values.json) {
+  const memory = Math.round(totalmem() / 2 ** 30);
+  console.log(`${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), ${memory} GiB, Node ${process.versions.node}, ${new Date().toISOString()}`);
+}
+for (const bench of chosen) {
+  const result = await measure(bench, (line) => {
+    if (!values.json) console.error(line);
+  });
+  console.log(values.json ? JSON.stringify(result) : describe(result));
+}
+
+function describe(result: BenchResult): string {
+  const { cpuS } = result;
+  return [
+    `\n${result.case}: ${result.trials} trials, ${result.concurrency} in flight`,
+    `  wall            ${result.wallS} s${result.idealS === null ? '' : ` = ${result.wallOverIdeal} × ideal (${result.idealS} s)`}`,
+    `  rate            ${result.trialsPerS} trials/s; end ÷ start ${result.rateEndOverStart ?? '–'}`,
+    `  CPU             worker ${cpuS.worker} s, Temporal ${cpuS.temporal} s, Postgres ${cpuS.postgres} s, model ${cpuS.model} s`,
+    `  peak memory     ${result.peakRssMb} MB (command and worker)`,
+    `  history         ${result.eventsPerTrial} events a trial`,
+    `  Postgres        ${result.bytesPerTrial} bytes a trial`,
+    `  model calls     ${result.modelCalls}`,
+  ].join('\n');
+}
