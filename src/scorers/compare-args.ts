@@ -66,9 +66,15 @@ function compare(wanted: Json, made: Json | undefined, context: Context): Mismat
   return compareMembers(wanted, made, context);
 }
 
+/** Most members are equal scalars: they need no context of their own. */
+function sameScalar(wanted: Json, made: Json | undefined, context: Context): boolean {
+  return made !== undefined && !isContainer(wanted) && equalScalars(wanted, made, context);
+}
+
 function compareItems(wanted: Json[], made: Json, context: Context): Mismatch | null {
   if (!Array.isArray(made) || made.length !== wanted.length) return mismatch(context.path, preview(wanted), made);
   for (const [at, item] of wanted.entries()) {
+    if (sameScalar(item, made[at], context)) continue;
     const inner = { ...context, path: `${context.path}[${at}]`, depth: context.depth + 1 };
     const found = compare(item, made[at], inner);
     if (found !== null) return found;
@@ -81,6 +87,7 @@ function compareMembers(wanted: JsonObject, made: JsonObject, context: Context):
   for (const key of Object.keys(wanted)) {
     const value = wanted[key] ?? null;
     const got = ownValue(made, key);
+    if (sameScalar(value, got, context)) continue;
     if (got === undefined && (context.mode === 'subset' || (!context.literal && isOptional(value)))) continue;
     const found = compare(value, got, { ...context, path: pathOf(key), depth: context.depth + 1 });
     if (found !== null) return found;
