@@ -97,17 +97,19 @@ function toolOf(tool: Json, names: ReadonlyMap<string, string>): ToolDefinition 
 
 /** A parameter schema of BFCL as JSON Schema: its types renamed, its `optional` marks dropped. */
 export function schemaOf(schema: JsonObject): JsonObject {
-  const { type, optional: _optional, properties, items, ...rest } = schema;
   const out: JsonObject = {};
-  const name = typeof type === 'string' && Object.hasOwn(TYPES, type) ? (TYPES[type] ?? null) : (type ?? null);
-  if (name !== null) out['type'] = name;
-  Object.assign(out, rest);
-  if (isJsonObject(properties)) {
-    out['properties'] = Object.fromEntries(
-      Object.entries(properties).map(([key, value]) => [key, isJsonObject(value) ? schemaOf(value) : value]),
-    );
+  // Keys keep their order: it is what the model is shown.
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === 'optional') continue;
+    if (key === 'type' && typeof value === 'string' && Object.hasOwn(TYPES, value)) {
+      const name = TYPES[value] ?? null;
+      if (name !== null) out[key] = name;
+    } else if (key === 'properties' && isJsonObject(value)) {
+      out[key] = Object.fromEntries(
+        Object.entries(value).map(([name, inner]) => [name, isJsonObject(inner) ? schemaOf(inner) : inner]),
+      );
+    } else out[key] = key === 'items' && isJsonObject(value) ? schemaOf(value) : value;
   }
-  if (items !== undefined) out['items'] = isJsonObject(items) ? schemaOf(items) : items;
   return out;
 }
 
