@@ -30,6 +30,7 @@ export async function spawnDetached(options: DetachedOptions): Promise<DetachedP
   try {
     const child = spawn(options.command, options.args, {
       detached: true,
+      windowsHide: true,
       cwd: options.cwd,
       env: options.env,
       stdio: ['ignore', logDescriptor, logDescriptor],

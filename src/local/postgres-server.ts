@@ -21,7 +21,8 @@ import { waitFor } from './wait.ts';
 
 const USER = 'assay';
 const DATABASE = 'assay';
-const START_TIMEOUT_MS = 30_000;
+/** Long, because after a kill it first replays what it had not yet written to its tables. */
+const START_TIMEOUT_MS = 120_000;
 
 /**
  * Settings for a small machine. fsync and full_page_writes are off: the operating system still has every commit when
@@ -156,7 +157,7 @@ async function waitUntilReady(
 
 /** Fast shutdown: running transactions are rolled back, data is written, then it ends. */
 export async function stopPostgres(identity: ProcessIdentity): Promise<void> {
-  await stopProcess(identity, 'SIGINT', 15_000);
+  await stopProcess(identity, 'SIGINT', 60_000);
 }
 
 /**
@@ -225,7 +226,7 @@ function checkVersion(place: PostgresPlace): void {
   if (binary === data) return;
   throw new UserError(`The data in ${place.dataDir} was written by Postgres ${data}; this Assay brings ${binary}.`, {
     exitCode: EXIT.infrastructure,
-    hint: 'Use the Assay version that wrote it, dump and restore, or choose another folder with --home or ASSAY_HOME.',
+    hint: 'Use the Assay version that wrote it, dump and restore, or choose another folder with ASSAY_HOME.',
   });
 }
 

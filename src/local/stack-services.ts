@@ -27,7 +27,7 @@ export interface BringUpOptions {
 }
 
 /** A running server that gives no answer for this long, in milliseconds, is hung: it is ended and started again. */
-const HUNG_AFTER_MS = 10_000;
+const HUNG_AFTER_MS = 30_000;
 
 /** Makes the wanted servers run: adopts those that do, starts the others. Call it under the stack's lock. */
 export async function bringUp(options: BringUpOptions): Promise<StackRecord> {

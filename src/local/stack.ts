@@ -220,7 +220,7 @@ function prepareHome(home: string): void {
     if (described instanceof UserError) throw described;
     throw new UserError(`Cannot use ${home} as Assay's folder: ${String(error)}`, {
       exitCode: EXIT.infrastructure,
-      hint: 'Choose another folder with --home or ASSAY_HOME.',
+      hint: 'Choose another folder with ASSAY_HOME.',
       cause: error,
     });
   }

@@ -14,19 +14,19 @@ export function describeFileError(error: unknown, path: string): unknown {
   if (hasCode(error, 'ENOSPC', 'EDQUOT')) {
     return new UserError(`No space left on the disk that holds ${path}.`, {
       ...cause,
-      hint: 'Free some space (a stack needs about 200 MB to start), or choose another folder with --home or ASSAY_HOME.',
+      hint: 'Free some space (a stack needs about 200 MB to start), or choose another folder with ASSAY_HOME.',
     });
   }
   if (hasCode(error, 'EROFS', 'EACCES', 'EPERM')) {
     return new UserError(`Cannot write to ${path}.`, {
       ...cause,
-      hint: 'Make the folder writable for this user, or choose another one with --home or ASSAY_HOME.',
+      hint: 'Make the folder writable for this user, or choose another one with ASSAY_HOME.',
     });
   }
   if (hasCode(error, 'ENOTDIR', 'EEXIST')) {
     return new UserError(`${path} is needed as a folder, but a file is in its way.`, {
       ...cause,
-      hint: 'Move the file away, or choose another folder with --home or ASSAY_HOME.',
+      hint: 'Move the file away, or choose another folder with ASSAY_HOME.',
     });
   }
   return error;

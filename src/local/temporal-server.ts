@@ -72,7 +72,9 @@ async function waitUntilHealthy(launch: TemporalLaunch, started: DetachedProcess
     address: `127.0.0.1:${launch.port}`,
     namespace: 'default',
     log: launch.log,
-    hint: `See ${logFile}, or set TEMPORAL_ADDRESS to a Temporal of your own.`,
+    hint:
+      `See ${logFile}, or set TEMPORAL_ADDRESS to a Temporal of your own. If it cannot open its data (another version ` +
+      `of the CLI wrote it), remove ${launch.dataFile}*: results are in Postgres, and \`assay resume\` goes on from there.`,
     timeoutMs: START_TIMEOUT_MS,
     gaveUp: () => {
       const reason = started.ended();
