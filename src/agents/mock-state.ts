@@ -12,7 +12,7 @@ const MAX_INDEX = 10_000;
  */
 export function parsePath(path: string): (string | number)[] | null {
   const segments: (string | number)[] = [];
-  const pattern = /(?:^|\.)([^.[\]]+)|\[(\d+)\]/gy;
+  const pattern = /(?:^|(?<!^)\.)([^.[\]]+)|\[(\d+)\]/gy;
   let end = 0;
   for (let match = pattern.exec(path); match !== null; match = pattern.exec(path)) {
     end = pattern.lastIndex;

@@ -48,15 +48,13 @@ export function createModuleAgent(options: ModuleAgentOptions): Agent {
       const child = await options.pool.acquire(input.suite.concurrency, input.signal);
       // The time of a trial begins when its process is there, not while it waits for one.
       const cap = startTimeCap(input.signal, input.evalCase.timeout_ms ?? input.suite.limits.timeout_ms);
-      let reusable = false;
+      let trial: ModuleTrial | undefined;
       try {
-        const trial = startTrial(input, child, cap, options.sleep);
-        const ending = await drive(trial, task);
-        reusable = ending.reusable;
-        return finish(trial, ending.outcome);
+        trial = startTrial(input, child, cap, options.sleep);
+        return finish(trial, await drive(trial, task));
       } finally {
         cap.dispose();
-        await options.pool.release(child, reusable);
+        await options.pool.release(child, trial?.reusable ?? false);
       }
     },
   };
@@ -74,6 +72,8 @@ interface ModuleTrial {
   turns: ModuleTurns;
   service: ModuleService;
   state: () => Ending['endState'];
+  /** True once the module has ended by itself and left its process sound. */
+  reusable: boolean;
 }
 
 function taskOf(input: AgentInput, config: ModuleAgentConfig, options: ModuleAgentOptions): ModuleTask {
@@ -109,18 +109,21 @@ function startTrial(input: AgentInput, child: ModuleProcess, cap: TimeCap, sleep
   const turns = createModuleTurns();
   const send = child.send.bind(child);
   const service = createModuleService({ input, recorder, runner, turns, signal, send });
-  return { input, child, cap, stop, recorder, runner, turns, service, state: () => world.state() };
+  return { input, child, cap, stop, recorder, runner, turns, service, state: () => world.state(), reusable: false };
 }
 
 /** Runs the task to its end, whichever comes first: its result, the death of the process, or a stop. */
-async function drive(trial: ModuleTrial, task: ModuleTask): Promise<{ outcome: Outcome; reusable: boolean }> {
+async function drive(trial: ModuleTrial, task: ModuleTask): Promise<Outcome> {
   const { child, cap, stop } = trial;
   const onCap = (): void => stop.abort(cap.signal.reason);
   if (cap.signal.aborted) onCap();
   else cap.signal.addEventListener('abort', onCap, { once: true });
   const result = new Promise<Result>((resolve) => {
     child.listen((message) => {
-      if (message.type === 'returned' || message.type === 'failed') resolve(message);
+      if (message.type === 'returned' || message.type === 'failed') {
+        trial.reusable = message.type === 'returned' || message.phase === 'run';
+        resolve(message);
+      }
       // The first stop is the one that counts; what rejects because of it is part of it.
       else if (!stop.signal.aborted) trial.service(message).catch((error: unknown) => stop.abort(error));
     });
@@ -131,17 +134,17 @@ async function drive(trial: ModuleTrial, task: ModuleTask): Promise<{ outcome: O
   });
   child.send({ type: 'run', task });
   const ended = await Promise.race([result, child.ended, stopped]);
-  if (ended === null) return { outcome: await stopChild(trial, result), reusable: false };
+  if (ended === null) await stopChild(trial, result);
   // A stop that came in the same moment (the module ends because its model call failed) is the cause, not the result.
-  if (stop.signal.aborted) return { outcome: stopOutcome(trial), reusable: false };
+  if (ended === null || stop.signal.aborted) return stopOutcome(trial);
   if (ended instanceof Error) throw ended;
   // Work the module left behind must not reach the next trial.
   stop.abort(new Error('the trial is over'));
-  return { outcome: outcomeOf(trial, ended, task), reusable: ended.type === 'returned' || ended.phase === 'run' };
+  return outcomeOf(trial, ended, task);
 }
 
-/** Tells the module, gives it a moment, and says what the stop means. The process is killed afterwards. */
-async function stopChild(trial: ModuleTrial, result: Promise<Result>): Promise<Outcome> {
+/** Tells the module to stop and gives it a moment; a process that does not end its trial by itself is killed. */
+async function stopChild(trial: ModuleTrial, result: Promise<Result>): Promise<void> {
   trial.child.send({ type: 'abort', reason: 'the trial is stopped' });
   let timer: NodeJS.Timeout | undefined;
   const grace = new Promise<void>((resolve) => {
@@ -149,7 +152,6 @@ async function stopChild(trial: ModuleTrial, result: Promise<Result>): Promise<O
   });
   await Promise.race([result, trial.child.ended, grace]);
   clearTimeout(timer);
-  return stopOutcome(trial);
 }
 
 function stopOutcome({ input, cap, stop }: ModuleTrial): Outcome {

@@ -9,6 +9,9 @@ import type { ChildMessage, Envelope, ModuleFailure, ModuleTask, ParentMessage }
 
 type AgentFunction = (input: string, context: unknown) => unknown;
 
+/** This process and, where there are groups, what the module started. */
+const own = process.platform === 'win32' ? process.pid : -process.pid;
+
 let current: { link: ContextLink; task: ModuleTask; runId: number } | null = null;
 
 /**
@@ -16,9 +19,9 @@ let current: { link: ContextLink; task: ModuleTask; runId: number } | null = nul
  * whether the parent is still there.
  */
 function watchParent(): void {
+  // The id is taken here: the thread may start after the parent has gone.
   const source = `
-    const parent = process.ppid;
-    setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL'); }, 500);`;
+    setInterval(() => { if (process.ppid !== ${process.ppid}) process.kill(${own}, 'SIGKILL'); }, 500);`;
   new Worker(source, { eval: true, stdout: true, stderr: true }).unref();
 }
 
@@ -77,7 +80,7 @@ function onStray(error: unknown): void {
 watchParent();
 process.on('uncaughtException', onStray);
 process.on('unhandledRejection', onStray);
-process.on('disconnect', () => process.exit(0));
+process.on('disconnect', () => process.kill(own, 'SIGKILL'));
 process.on('message', ({ runId, message }: Envelope<ParentMessage>) => {
   if (message.type === 'run') void run(runId, message.task);
   else if (current?.runId === runId) current.link.receive(message);

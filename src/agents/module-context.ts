@@ -40,6 +40,7 @@ type Waiting = { resolve: (value: never) => void; reject: (error: Error) => void
 export function createModuleContext(data: ModuleContextData, send: (message: ChildMessage) => void): ContextLink {
   const controller = new AbortController();
   const waiting = new Map<number, Waiting>();
+  const groups = createCallGroups();
   let lastId = 0;
 
   const ask = <T>(messageOf: (callId: number) => ChildMessage): Promise<T> =>
@@ -48,12 +49,15 @@ export function createModuleContext(data: ModuleContextData, send: (message: Chi
       send(messageOf(lastId));
       waiting.set(lastId, { resolve: resolve as Waiting['resolve'], reject });
     });
-  const callTool = async (tool: string, args: JsonObject = {}): Promise<Json> =>
-    ask((callId) => ({ type: 'call', callId, tool, args: plain(args) }));
+  const callTool = async (tool: string, args: JsonObject = {}): Promise<Json> => {
+    const sent = plain(args);
+    const group = groups.begin();
+    return ask<Json>((callId) => ({ type: 'call', callId, group, tool, args: sent })).finally(groups.end);
+  };
   const record = async (tool: string, args: unknown, run: () => unknown): Promise<unknown> => {
     lastId += 1;
     const callId = lastId;
-    send({ type: 'started', callId, tool, args: plain(args) });
+    send({ type: 'started', callId, group: groups.begin(), tool, args: plain(args) });
     try {
       const result = await run();
       send({ type: 'ended', callId, result: plain(result), error: null });
@@ -61,6 +65,8 @@ export function createModuleContext(data: ModuleContextData, send: (message: Chi
     } catch (error) {
       send({ type: 'ended', callId, result: null, error: { kind: 'threw', message: String(error) } });
       throw error;
+    } finally {
+      groups.end();
     }
   };
 
@@ -82,6 +88,22 @@ export function createModuleContext(data: ModuleContextData, send: (message: Chi
       waiting.delete(message.callId);
       if (message.type === 'refusal') call?.reject(new CallError(message.error));
       else call?.resolve((message.type === 'answer' ? message.value : message.reply) as never);
+    },
+  };
+}
+
+/** Numbers the groups of overlapping calls. Counted here: the parent's answer may be quicker than the next call. */
+function createCallGroups(): { begin(): number; end(): void } {
+  let open = 0;
+  let group = -1;
+  return {
+    begin() {
+      if (open === 0) group += 1;
+      open += 1;
+      return group;
+    },
+    end() {
+      open -= 1;
     },
   };
 }

@@ -51,10 +51,10 @@ export type ParentMessage =
   | { type: 'abort'; reason: string };
 
 export type ChildMessage =
-  /** A tool the mock world answers. */
-  | { type: 'call'; callId: number; tool: string; args: Json }
+  /** A tool the mock world answers. Calls of one `group` overlap in time, as the module sees it. */
+  | { type: 'call'; callId: number; group: number; tool: string; args: Json }
   /** A tool the module runs itself, recorded. */
-  | { type: 'started'; callId: number; tool: string; args: Json }
+  | { type: 'started'; callId: number; group: number; tool: string; args: Json }
   | { type: 'ended'; callId: number; result: Json; error: { kind: string; message: string } | null }
   | { type: 'complete'; callId: number; request: Json }
   | { type: 'returned'; value: Json }

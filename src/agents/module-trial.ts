@@ -23,6 +23,8 @@ export interface ModuleTrialOptions {
   send: (message: ParentMessage) => void;
 }
 
+type CallMessage = Extract<ChildMessage, { group: number }>;
+
 /** Answers what a module asks of its parent, and records it. Rejects for what ends the trial: a cap, infrastructure. */
 export type ModuleService = (message: ChildMessage) => Promise<void>;
 
@@ -33,15 +35,14 @@ export function createModuleService(options: ModuleTrialOptions): ModuleService 
   return async (message) => {
     switch (message.type) {
       case 'call':
-        return answerCall(options, message.callId, readCall(message.tool, message.args));
+        return answerCall(options, message);
       case 'started':
-        checkCallCap(options, readCall(message.tool, message.args));
-        own.set(message.callId, runner.begin(readCall(message.tool, message.args), turns.begin()));
+        checkCallCap(options, message);
+        own.set(message.callId, runner.begin(readCall(message), turns.begin(message.group)));
         return;
       case 'ended': {
         const call = own.get(message.callId);
         if (call === undefined || !own.delete(message.callId)) return;
-        turns.end();
         runner.end(call, message.result, message.error);
         return;
       }
@@ -61,22 +62,22 @@ export function createModuleService(options: ModuleTrialOptions): ModuleService 
   };
 }
 
-async function answerCall(options: ModuleTrialOptions, callId: number, read: ReadCall): Promise<void> {
+async function answerCall(options: ModuleTrialOptions, message: CallMessage): Promise<void> {
   const { runner, turns, recorder, send } = options;
-  checkCallCap(options, read);
-  const turn = turns.begin();
-  const call = await runner.run(read, turn).finally(() => turns.end());
+  const { callId } = message;
+  checkCallCap(options, message);
+  const call = await runner.run(readCall(message), turns.begin(message.group));
   if (call.tool === 'request_approval') recorder.approvalWait(call.ended_at_ms - call.started_at_ms);
   if (call.error !== null && call.error.kind !== 'malformed') send({ type: 'refusal', callId, error: call.error });
   else send({ type: 'answer', callId, value: call.error === null ? call.result : toolMessageText(call) });
 }
 
 /** The call over the cap is recorded as not run, then the trial ends. */
-function checkCallCap({ input, recorder, runner, turns }: ModuleTrialOptions, read: ReadCall): void {
+function checkCallCap({ input, recorder, runner, turns }: ModuleTrialOptions, message: CallMessage): void {
   const { max_tool_calls } = input.suite.limits;
   if (recorder.callCount < max_tool_calls) return;
   const cap = `max_tool_calls (${max_tool_calls})`;
-  runner.refuse(read, turns.begin(), cap);
+  runner.refuse(readCall(message), turns.begin(message.group), cap);
   throw new CapReached(`${cap} is reached`);
 }
 
@@ -109,7 +110,7 @@ async function answerCompletion(
   }
 }
 
-function readCall(tool: string, args: Json): ReadCall {
+function readCall({ tool, args }: CallMessage): ReadCall {
   const named = typeof tool === 'string' && tool !== '';
   const base = { id: null, tool: named ? tool : MALFORMED_TOOL };
   if (named && isJsonObject(args)) return { ...base, args, rawArguments: null, malformed: null };
