@@ -100,7 +100,15 @@ export function outcomeText(worst: WorstCase): string {
 }
 
 function worstThree(model: ReportModel): string[] {
-  if (model.worst.length === 0) return ['every case passed'];
+  if (model.worst.length === 0) {
+    const { passed, failed } = model.result.counts;
+    const lost = model.result.planned_trials - passed - failed;
+    return [
+      lost === 0
+        ? 'every case passed'
+        : `no case failed, but ${plural(lost, 'trial')} of ${formatCount(model.result.planned_trials)} have no verdict`,
+    ];
+  }
   return model.worst.slice(0, 3).map((one) => {
     const reason = one.reasons[0];
     const text = reason === undefined ? '' : (reason.first_wrong_step ?? reason.reason);

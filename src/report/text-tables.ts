@@ -218,10 +218,20 @@ const DELTA_TONES: Record<MetricDelta['verdict'], Tone | null> = {
   unknown: 'dim',
 };
 
+const DELTA_WORDS: Record<MetricDelta['verdict'], string> = {
+  better: 'better',
+  same: 'same',
+  alert: 'alert',
+  regressed: 'failed',
+  not_significant: 'unproven',
+  unknown: 'unknown',
+};
+
 function deltaCells(delta: MetricDelta): string[] {
   const ratio = delta.kind === 'ratio';
   const signed = (value: number | null): string => formatChange(delta.metric, value, delta.kind);
-  const interval = delta.low === null || delta.high === null ? NONE : `${signed(delta.low)} to ${signed(delta.high)}`;
+  const interval =
+    delta.low === null || delta.high === null ? NONE : `${signed(delta.low)} to ${signed(delta.high).replace('+', '')}`;
   const p = delta.p_adjusted ?? delta.p;
   const found = delta.smallest_detectable;
   return [
@@ -230,9 +240,9 @@ function deltaCells(delta: MetricDelta): string[] {
     formatMetric(delta.metric, delta.value),
     signed(delta.delta),
     interval,
-    p === null ? NONE : p < 0.001 ? '<.001' : p.toFixed(3),
+    p === null ? NONE : p < 0.001 ? '<.001' : p >= 0.9995 ? '1' : p.toFixed(3).slice(1),
     found === null ? NONE : ratio ? `×${(1 + found).toFixed(2)}` : signed(found).slice(1),
-    delta.verdict.replaceAll('_', ' '),
+    DELTA_WORDS[delta.verdict],
   ];
 }
 

@@ -145,7 +145,12 @@ function ownMetrics(totals: Totals, stability: Stability | null, byCase: Readonl
       ...all,
     },
     { metric: 'unscored_share', value: planned === 0 ? null : unscoredShare(totals), trials: planned, ...all },
-    { ...cost, value: plus(totals.cost_usd.agent, totals.cost_usd.judge), low: null, high: null },
+    {
+      ...cost,
+      value: cost.trials === 0 ? null : plus(totals.cost_usd.agent, totals.cost_usd.judge),
+      low: null,
+      high: null,
+    },
   ];
 }
 

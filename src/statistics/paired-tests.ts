@@ -1,6 +1,9 @@
 import { logGamma } from './special-functions.ts';
 import { createRandom } from './random.ts';
 
+/** Up to here 0.5^n is far from the smallest double. */
+const EXACT_BINOMIAL = 900;
+
 /**
  * Exact two-sided McNemar test: min(1, 2 · P(X <= min(b, c))), X ~ Binomial(b + c, 1/2).
  * @param b pairs that were 1 and are 0
@@ -9,6 +12,16 @@ import { createRandom } from './random.ts';
 export function mcnemarExact(b: number, c: number): number {
   const n = b + c;
   if (n === 0) return 1;
+  if (n <= EXACT_BINOMIAL) {
+    // Powers of two and small ratios: without rounding for the counts people check by hand.
+    let term = 0.5 ** n;
+    let sum = 0;
+    for (let i = 0; i <= Math.min(b, c); i += 1) {
+      sum += term;
+      term = (term * (n - i)) / (i + 1);
+    }
+    return Math.min(1, 2 * sum);
+  }
   const logHalf = n * Math.log(0.5);
   let sum = 0;
   for (let i = 0; i <= Math.min(b, c); i += 1) {

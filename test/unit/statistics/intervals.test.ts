@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { percentile, tInterval, wilson } from '../../../src/statistics/intervals.ts';
 import { momentsOf } from '../../../src/statistics/moments.ts';

@@ -19,6 +19,9 @@ describe('paired tests', () => {
 
   test('exact McNemar far out in the tail', () => {
     expect(mcnemarExact(59, 6) / 4.964650327128616e-12).toBeCloseTo(1, 9);
+    // binomtest(520, 1100), binomtest(400, 900)
+    expect(mcnemarExact(520, 580)).toBeCloseTo(0.0752055336026395, 9);
+    expect(mcnemarExact(400, 500)).toBeCloseTo(0.0009564441369189373, 9);
   });
 
   const small = [-0.5, -0.25, 0, -0.75, 0.25, -0.5, -1 / 3, 0, -0.2, 0.1];
@@ -46,7 +49,9 @@ describe('paired tests', () => {
   });
 
   test('Holm: statsmodels multipletests(method="holm")', () => {
-    expect(holm([0.01, 0.04, 0.03, 0.005, 0.5])).toEqual([0.04, 0.09, 0.09, 0.025, 0.5].map((p) => expect.closeTo(p, 12)));
+    expect(holm([0.01, 0.04, 0.03, 0.005, 0.5])).toEqual(
+      [0.04, 0.09, 0.09, 0.025, 0.5].map((p) => expect.closeTo(p, 12)),
+    );
     expect(holm([])).toEqual([]);
   });
 
@@ -69,9 +74,20 @@ describe('paired tests', () => {
     expect(result.high).toBeGreaterThan(0.05);
   });
 
-  test('ratio: 2 where every case doubled, with an interval of no width', () => {
+  test('ratio: of the means, with an interval by the delta method; none without spread', () => {
+    const doubled = createPairedMetric('mean_tokens', 'ratio', 1);
+    for (const tokens of [100, 200, 400]) doubled.add(tokens, 2 * tokens, false);
+    expect(doubled.finish()).toMatchObject({ delta: 2, low: null, high: null });
     const metric = createPairedMetric('mean_tokens', 'ratio', 1);
-    for (const tokens of [100, 200, 400]) metric.add(tokens, 2 * tokens, false);
-    expect(metric.finish()).toMatchObject({ delta: 2, low: expect.closeTo(2, 9), high: expect.closeTo(2, 9) });
+    [
+      [100, 130],
+      [200, 210],
+      [300, 330],
+    ].forEach(([before, after]) => metric.add(before!, after!, false));
+    // by hand: r = 670/600; residuals y - r·x = 18.333, -13.333, -5; sd = 16.415; half = 4.30265 · sd / sqrt(3) / 223.333
+    const { delta, low, high } = metric.finish();
+    expect(delta).toBeCloseTo(670 / 600, 12);
+    expect(low).toBeCloseTo((670 / 600) * Math.exp(-0.18258), 3);
+    expect(high).toBeCloseTo((670 / 600) * Math.exp(0.18258), 3);
   });
 });

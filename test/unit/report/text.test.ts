@@ -1,0 +1,114 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { displayWidth } from '../../../src/report/align.ts';
+import { buildReport } from '../../../src/report/report-model.ts';
+import { renderText } from '../../../src/report/text.ts';
+import { reduceCase } from '../../../src/statistics/reduce.ts';
+import { aggregate, compared, energyCases, energyReport } from '../../fixtures/report/energy.ts';
+import { completed, facts, score } from '../../fixtures/trials.ts';
+
+const GOLDEN = join(import.meta.dirname, '../../fixtures/report');
+
+/** Compares with the file; `UPDATE_GOLDEN=1` writes it, to be read before it is committed. */
+async function golden(name: string, text: string): Promise<void> {
+  if (process.env['UPDATE_GOLDEN'] === '1') await writeFile(join(GOLDEN, name), text);
+  expect(text).toBe(await readFile(join(GOLDEN, name), 'utf8'));
+}
+
+const WORSE = { 2: 'wrong-call', 7: 'flaky' } as const;
+const UNSAFE = { 2: 'wrong-call', 3: 'wrong-call', 5: 'wrong-call', 7: 'flaky', 9: 'errored', 11: 'unsafe' } as const;
+
+describe('text report', () => {
+  test('passed, no baseline, 80 columns', () => golden('passed-80.txt', renderText(energyReport(energyCases()))));
+
+  test('regressed against a baseline, 80 columns', async () => {
+    const cases = energyCases(WORSE);
+    await golden('regressed-80.txt', renderText(energyReport(cases, compared(energyCases(), cases))));
+  });
+
+  test('unsafe, 120 columns', async () => {
+    const cases = energyCases(UNSAFE);
+    await golden('unsafe-120.txt', renderText(energyReport(cases, compared(energyCases(), cases)), { width: 120 }));
+  });
+
+  test('incomplete, 80 columns', () =>
+    golden('incomplete-80.txt', renderText(energyReport(energyCases({ 4: 'errored', 6: 'errored' })))));
+
+  test.each([66, 80, 120])('no line is wider than %d columns, commands and the comparison at 66 excepted', (width) => {
+    const cases = energyCases(UNSAFE);
+    const comparison = width < 80 ? null : compared(energyCases(), cases);
+    const lines = renderText(energyReport(cases, comparison), { width }).split('\n');
+    const wide = lines.filter((line) => displayWidth(line) > width && !line.includes(' assay '));
+    expect(wide).toEqual([]);
+  });
+
+  test('the first screen answers within 24 lines: verdict, worse, where, worst, do, cost, sure', () => {
+    const cases = energyCases(UNSAFE);
+    const first = renderText(energyReport(cases, compared(energyCases(), cases)))
+      .split('\n')
+      .slice(0, 24);
+    expect(first[0]).toMatch(/^FAILED {2}energy/);
+    for (const label of ['Worse', 'Where', 'Worst', 'Do', 'Cost', 'Sure']) {
+      expect(first.some((line) => line.startsWith(label.padEnd(8)))).toBe(true);
+    }
+  });
+
+  test('no colour unless asked; with colour the same text', () => {
+    const model = energyReport(energyCases(UNSAFE));
+    const plain = renderText(model);
+    expect(plain).not.toContain('\u001b');
+    const color = renderText(model, { color: true });
+    expect(color).toContain('\u001b[31m');
+    // oxlint-disable-next-line no-control-regex
+    expect(color.replace(/\u001b\[\d+m/g, '')).toBe(plain);
+  });
+
+  test('hostile reasons stay inside their line', () => {
+    const bad = completed('x', 1, 0, {
+      scores: [score('task_completion', 0, { deciding: true, reason: 'a\n\u001b[2Jb\u202e' })],
+    });
+    const cases = [reduceCase(facts('x', 1), [bad])];
+    const text = renderText(energyReport(cases));
+    expect(text).not.toContain('\u001b');
+    expect(text).toContain('task_completion: a [2Jb');
+  });
+
+  test('one case of one trial, and none at all', () => {
+    const one = renderText(energyReport([reduceCase(facts('x', 1), [completed('x', 1, 1)])]));
+    expect(one).toMatch(/^PASSED {2}energy .* 1 case, 1 trial\n/);
+    expect(renderText(energyReport([]))).toMatch(/^INCOMPLETE /);
+  });
+
+  test('R21: 20,000 failing cases: a report of a few screens, numbers whole', () => {
+    const cases = Array.from({ length: 20_000 }, (_, i) => {
+      const id = `case-${String(i).padStart(6, '0')}`;
+      return reduceCase(facts(id, 1, { category: `category ${i % 40}` }), [completed(id, 1, 0)]);
+    });
+    const text = renderText(energyReport(cases));
+    expect(text.split('\n').length).toBeLessThan(120);
+    expect(text).toContain('20,000 cases, 20,000 trials: 20,000 failed');
+    expect(text).toContain('and 19,995 more cases that did not pass');
+    expect(text).toContain('and 28 more');
+  });
+});
+
+test('buildReport ranks the worst: violations, failed, flaky', () => {
+  const model = energyReport(energyCases(UNSAFE));
+  expect(model.worst.map((one) => one.case_id)).toEqual(['TC-011', 'TC-002', 'TC-003', 'TC-005', 'TC-007']);
+  expect(model.worst[1]?.reasons).toHaveLength(1);
+  expect(model.worst[1]?.reasons[0]?.trial_indexes).toEqual([1, 2, 3]);
+});
+
+test('buildReport says stopped for infrastructure, and points to resume', () => {
+  const cases = [reduceCase(facts('x', 2), [completed('x', 1, 1)])];
+  const base = energyReport(cases);
+  const model = buildReport({
+    ...base,
+    result: aggregate(cases),
+    cases,
+    verdict: { exit_code: 4, summary: 'Stopped early: the key was refused' },
+  });
+  expect(model.verdict.word).toBe('STOPPED');
+  expect(model.next_steps.map((step) => step.command)).toContain('assay resume ev-0042');
+});

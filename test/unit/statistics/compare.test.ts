@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import type { CaseResult, Comparison } from '../../../src/core/evaluation.ts';
+import type { BaselineFacts } from '../../../src/core/baseline.ts';
+import type { ComparisonOptions } from '../../../src/statistics/compare.ts';
+import { compareEvaluations } from '../../../src/statistics/compare.ts';
+import { reduceCase } from '../../../src/statistics/reduce.ts';
+import { completed, errored, facts, score, trial } from '../../fixtures/trials.ts';
+
+const SAME: BaselineFacts = { prompt_hash: 'p', judge_model: 'j', judge_prompt_hash: 'q' };
+const OFF = { alert: 0.05, max_drop: 0.1, significance: 'off', alpha: 0.05 } as const;
+
+function compare(baseline: CaseResult[], current: CaseResult[], more: Partial<ComparisonOptions> = {}): Comparison {
+  return compareEvaluations({
+    baseline,
+    current,
+    baselineEvaluationId: 'ev-1',
+    regression: OFF,
+    facts: { baseline: SAME, current: SAME },
+    ...more,
+  });
+}
+
+function cases(passes: (0 | 1)[][], hash = ''): CaseResult[] {
+  return passes.map((values, i) => {
+    const id = `c${String(i).padStart(3, '0')}`;
+    return reduceCase(
+      facts(id, values.length, { content_hash: `${id}${hash}` }),
+      values.map((value, t) => completed(id, t + 1, value)),
+    );
+  });
+}
+
+function delta(comparison: Comparison, metric: string) {
+  const found = comparison.deltas.find((one) => one.metric === metric);
+  if (found === undefined) throw new Error(`no delta of ${metric}`);
+  return found;
+}
+
+const repeat = (n: number, value: 0 | 1): (0 | 1)[][] => Array.from({ length: n }, () => [value]);
+
+describe('compareEvaluations', () => {
+  test('pairs cases by id and equal content; changed, new and removed ones are listed, not compared', () => {
+    const before = cases([[1], [1], [1], [0]]);
+    const [a, b, , d] = cases([[1], [0], [1], [1]]);
+    const changed = { ...b!, content_hash: 'other' };
+    const added = reduceCase(facts('c9', 1), [completed('c9', 1, 0)]);
+    const result = compare(before, [a!, changed, d!, added]);
+    expect(result).toMatchObject({
+      compared_cases: 2,
+      changed_cases: ['c001'],
+      removed_cases: ['c002'],
+      new_cases: ['c9'],
+      newly_failing: [],
+      newly_passing: ['c003'],
+      newly_flaky: [],
+    });
+    expect(delta(result, 'completion_rate')).toMatchObject({ baseline: 0.5, value: 1, delta: 0.5, pairs: 2 });
+  });
+
+  test('newly failing, passing, flaky; a case without a verdict before is none of them', () => {
+    const lost = (id: string) => reduceCase(facts(id, 2, { content_hash: id }), [errored(id, 1)]);
+    const before = [
+      ...cases([
+        [1, 1],
+        [1, 0],
+        [0, 0],
+        [1, 1],
+      ]),
+      lost('c004'),
+    ];
+    const after = cases([
+      [0, 0],
+      [1, 1],
+      [1, 0],
+      [1, 1],
+      [0, 0],
+    ]);
+    expect(compare(before, after)).toMatchObject({
+      newly_failing: ['c000'],
+      newly_passing: ['c001'],
+      newly_flaky: ['c002'],
+    });
+  });
+
+  test('thresholds: alert over .05, regressed over .10, exactly .05 and .10 are neither (0.90 - 0.85 in floats)', () => {
+    const verdict = (lost: number, n: number) => {
+      const before = cases(repeat(n, 1));
+      const after = cases([...repeat(lost, 0), ...repeat(n - lost, 1)]);
+      return delta(compare(before, after), 'completion_rate').verdict;
+    };
+    expect([verdict(1, 20), verdict(3, 50), verdict(2, 20), verdict(11, 100)]).toEqual([
+      'same',
+      'alert',
+      'alert',
+      'regressed',
+    ]);
+    const quality = (id: string, value: number) =>
+      reduceCase(facts(id, 1), [trial(id, 1, { scores: [score('tool_score', value)] })]);
+    expect(delta(compare([quality('a', 0.9)], [quality('a', 0.85)]), 'tool_score').verdict).toBe('same');
+    expect(delta(compare([quality('a', 0.9)], [quality('a', 0.8)]), 'tool_score').verdict).toBe('alert');
+    expect(delta(compare([quality('a', 0.8)], [quality('a', 0.9)]), 'tool_score').verdict).toBe('better');
+  });
+
+  test('significance required: a drop counts only if the paired test rejects, after Holm over the metrics', () => {
+    const required = { regression: { ...OFF, significance: 'required' as const } };
+    const before = cases(repeat(20, 1));
+    // 5 discordant pairs: McNemar p = .0625
+    const weak = compare(before, cases([...repeat(5, 0), ...repeat(15, 1)]), required);
+    expect(delta(weak, 'completion_rate')).toMatchObject({ p: 0.0625, verdict: 'not_significant' });
+    // 6: p = .03125, but three metrics drop together, so Holm gives .09375
+    const corrected = compare(before, cases([...repeat(6, 0), ...repeat(14, 1)]), required);
+    expect(delta(corrected, 'completion_rate')).toMatchObject({
+      p: 0.03125,
+      p_adjusted: 0.09375,
+      verdict: 'not_significant',
+    });
+    const strong = compare(before, cases([...repeat(10, 0), ...repeat(10, 1)]), required);
+    expect(delta(strong, 'completion_rate').verdict).toBe('regressed');
+  });
+
+  test('several trials a case: permutation on case means; one trial: McNemar', () => {
+    const before = cases([
+      [1, 1],
+      [1, 1],
+      [1, 1],
+      [1, 1],
+      [1, 0],
+    ]);
+    const after = cases([
+      [1, 0],
+      [1, 0],
+      [0, 0],
+      [1, 1],
+      [1, 0],
+    ]);
+    // deltas -.5, -.5, -1, 0, 0: of 8 sign patterns only the two extremes reach 2
+    expect(delta(compare(before, after), 'completion_rate').p).toBe(0.25);
+    // case pass stays one value a case: three of the passing four no longer pass
+    expect(delta(compare(before, after), 'case_pass_rate').p).toBe(0.25);
+  });
+
+  test('latency, tokens and cost compare by ratio; slower alerts, faster is better, neither fails', () => {
+    const timed = (ms: number[]) =>
+      ms.map((latency_ms, i) =>
+        reduceCase(facts(`c${i}`, 1), [completed(`c${i}`, 1, 1, { latency_ms, tokens: latency_ms })]),
+      );
+    const before = timed([1000, 1100, 900, 1000]);
+    expect(delta(compare(before, timed([2010, 2190, 1800, 2005])), 'mean_latency_ms')).toMatchObject({
+      kind: 'ratio',
+      delta: expect.closeTo(2.0013, 3),
+      verdict: 'alert',
+      p_adjusted: null,
+    });
+    expect(delta(compare(before, timed([510, 540, 450, 505])), 'mean_tokens').verdict).toBe('better');
+    expect(delta(compare(before, timed([1010, 1090, 905, 1000])), 'mean_latency_ms').verdict).toBe('same');
+    expect(delta(compare(before, timed([4000, 100, 100, 500])), 'mean_latency_ms').verdict).toBe('not_significant');
+  });
+
+  test('the same input gives the same comparison, to the bit', () => {
+    const mixed = (shift: number) =>
+      cases(Array.from({ length: 40 }, (_, i) => [(i + shift) % 3 === 0 ? 0 : 1, (i * shift) % 5 === 0 ? 0 : 1]));
+    expect(JSON.stringify(compare(mixed(1), mixed(2)))).toBe(JSON.stringify(compare(mixed(1), mixed(2))));
+  });
+
+  test('a stale baseline says what changed', () => {
+    const current = { ...SAME, judge_model: 'judge-2', prompt_hash: 'x'.repeat(64) };
+    const stale = compare(cases([[1]]), cases([[1]]), { facts: { baseline: SAME, current } }).stale;
+    expect(stale).toEqual(['agent prompt changed: p → xxxxxxxx', 'judge model changed: j → judge-2']);
+  });
+
+  test('cases out of order are refused, since they would go unmatched in silence', () => {
+    const [a, b] = cases([[1], [1]]);
+    expect(() => compare([b!, a!], [a!, b!])).toThrow('c000 came after c001');
+  });
+
+  test('nothing in common: no deltas', () => {
+    expect(compare(cases([[1]]), cases([[1]], 'changed'))).toMatchObject({ compared_cases: 0, deltas: [] });
+  });
+});
