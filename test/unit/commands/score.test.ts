@@ -1,0 +1,194 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Command } from 'commander';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { CommandContext } from '../../../src/commands/context.ts';
+import { registerScore } from '../../../src/commands/score.ts';
+import { InputError, UserError } from '../../../src/core/errors.ts';
+
+let folder = '';
+let out = '';
+let err = '';
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'assay-score-'));
+  out = '';
+  err = '';
+});
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function score(
+  cases: unknown[],
+  trajectories: (unknown | string)[],
+  more: string[] = [],
+): Promise<Record<string, unknown>[]> {
+  const lines = (rows: unknown[]): string =>
+    rows.map((row) => (typeof row === 'string' ? row : JSON.stringify(row))).join('\n');
+  await writeFile(path.join(folder, 'cases.jsonl'), lines(cases));
+  await writeFile(path.join(folder, 'made.jsonl'), lines(trajectories));
+  const context: CommandContext = {
+    env: {},
+    stdout: (text) => (out += text),
+    stderr: (text) => (err += text),
+    cwd: folder,
+    isTty: false,
+  };
+  const program = new Command().exitOverride();
+  registerScore(program, context);
+  await program.parseAsync(['score', '--cases', 'cases.jsonl', '--trajectories', 'made.jsonl', ...more], {
+    from: 'user',
+  });
+  return out
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+const CASE = {
+  id: 'refund-2',
+  input: 'Refund order 88 twice',
+  expected: {
+    calls: [
+      { tool: 'refund', args: { order: 88, reason: { any_of: ['late', 'broken'] }, note: { optional: true } } },
+      { tool: 'notify', args: null },
+    ],
+    match: 'unordered',
+    args: 'exact',
+    must_not_call: ['delete_order'],
+    answer_contains: ['88'],
+  },
+};
+const call = (name: string, args: unknown, id = name): unknown => ({
+  id,
+  type: 'function',
+  function: { name, arguments: JSON.stringify(args) },
+});
+const MESSAGES = [
+  { role: 'user', content: 'Refund order 88 twice' },
+  {
+    role: 'assistant',
+    content: null,
+    tool_calls: [call('notify', { to: 'me' }), call('refund', { order: 88, reason: 'late' })],
+  },
+  { role: 'tool', tool_call_id: 'notify', content: 'ok' },
+  { role: 'tool', tool_call_id: 'refund', content: 'ok' },
+  { role: 'assistant', content: 'Order 88 is refunded.' },
+];
+
+describe('assay score', () => {
+  test('one line a trial with every score', async () => {
+    const [line] = await score([CASE], [{ caseId: 'refund-2', trial: 1, messages: MESSAGES }]);
+    expect(line).toMatchObject({ caseId: 'refund-2', trial: 1, passed: true });
+    const scores = line?.['scores'] as { scorer: string; value: number; passed: boolean; reason: string }[];
+    const byName = Object.fromEntries(scores.map((row) => [row.scorer, row]));
+    expect(byName['tool_match']).toMatchObject({ value: 1, passed: true });
+    expect(byName['tool_score']).toMatchObject({ value: 1 });
+    expect(byName['must_not_call']).toMatchObject({ passed: true });
+    expect(byName['answer_contains']).toMatchObject({ passed: true });
+    for (const row of scores) expect(row.reason).not.toBe('');
+  });
+
+  test('a full trajectory, in the line or under "trajectory", scores like its messages', async () => {
+    const calls = [
+      { tool: 'notify', args: { to: 'me' }, turn: 0 },
+      { tool: 'refund', args: { order: 88, reason: 'late' }, turn: 0 },
+    ];
+    const full = {
+      tool_calls: calls,
+      answer: 'Order 88 is refunded.',
+      final_status: 'COMPLETED',
+      usage: { input: 1, output: 2 },
+    };
+    const rows = await score(
+      [CASE],
+      [
+        { caseId: 'refund-2', trial: 1, messages: MESSAGES },
+        { caseId: 'refund-2', trial: 2, ...full },
+        { caseId: 'refund-2', trial: 3, trajectory: full },
+        { case_id: 'refund-2', messages: MESSAGES },
+      ],
+    );
+    expect(rows.map((row) => [row['trial'], row['passed']])).toEqual([
+      [1, true],
+      [2, true],
+      [3, true],
+      [4, true],
+    ]);
+    for (const row of rows.slice(1)) expect(row['scores']).toEqual(rows[0]?.['scores']);
+  });
+
+  test('passed is false, or null when nothing decides', async () => {
+    const undecided = { id: 'u', input: 'x', expected: { calls: [{ tool: 'a', args: null }] } };
+    const rows = await score(
+      [CASE, undecided],
+      [
+        { caseId: 'u', messages: [{ role: 'assistant', content: 'hi' }] },
+        { caseId: 'refund-2', messages: [{ role: 'assistant', content: 'no' }] },
+      ],
+    );
+    expect(rows.map((row) => [row['caseId'], row['passed']])).toEqual([
+      ['u', null],
+      ['refund-2', false],
+    ]);
+  });
+
+  test('every bad line is reported at once, with its place; nothing is written', async () => {
+    const bad = [
+      '{"caseId": "refund-2", "messages": [',
+      { caseId: 'nobody', messages: [] },
+      { caseId: 'refund-2', trial: 0, messages: [] },
+      { caseId: 'refund-2', trial: 5 },
+      { caseId: 'refund-2', trial: 6, tool_calls: [{ tool: 'a', args: [] }] },
+      { caseId: 'refund-2', trial: 7, messages: [] },
+      { caseId: 'refund-2', trial: 7, messages: [] },
+      [1],
+    ];
+    const error = await score([CASE], bad).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(InputError);
+    const problems = (error as InputError).problems;
+    expect(problems.map(({ line }) => line)).toEqual([1, 2, 3, 4, 5, 7, 8]);
+    for (const [at, words] of [
+      '',
+      'no case has the id "nobody"',
+      'whole number from 1',
+      '"messages"',
+      'tool_calls.0.args',
+      'there twice',
+      'expected an object',
+    ].entries()) {
+      expect(problems[at]?.message).toContain(words);
+    }
+    expect(out).toBe('');
+  });
+
+  test('--out writes a file; a folder that is not there is said', async () => {
+    await score([CASE], [{ caseId: 'refund-2', messages: MESSAGES }], ['--out', 'scores.jsonl']);
+    expect(out).toBe('');
+    expect(err).toContain('1 trials scored');
+    expect(JSON.parse(await readFile(path.join(folder, 'scores.jsonl'), 'utf8'))).toMatchObject({ passed: true });
+    await expect(score([CASE], [{ caseId: 'refund-2', messages: MESSAGES }], ['--out', 'no/where/x'])).rejects.toThrow(
+      UserError,
+    );
+  });
+
+  test('no trajectories and missing files are said', async () => {
+    await expect(score([CASE], [])).rejects.toThrow('holds no trajectory');
+    await expect(score([CASE], [1], ['--trajectories', 'absent.jsonl'])).rejects.toThrow('absent.jsonl');
+  });
+
+  test('big integers in arguments are not rounded into equality', async () => {
+    const big = (text: string): string =>
+      JSON.stringify({
+        id: 'b',
+        input: 'x',
+        expected: { calls: [{ tool: 'f', args: { n: 0 } }], match: 'strict' },
+      }).replace('"n":0', `"n":${text}`);
+    const made = (text: string): string =>
+      `{"caseId":"b","messages":[{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\\"n\\":${text}}"}}]}]}`;
+    const rows = await score([big('9007199254740993')], [made('9007199254740992'), made('9007199254740993')]);
+    expect(rows.map((row) => row['passed'])).toEqual([false, true]);
+  });
+});
