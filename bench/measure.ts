@@ -62,7 +62,11 @@ function writeWork(folder: string, bench: BenchCase): void {
     delay_ms: bench.delayMs,
     rules: [
       { name: 'judge', when: { contains: '"partial"' }, reply: { json: { result: 'success', reason: 'right' } } },
-      { name: 'agent', when: { user_matches: 'Question number (\\d+)' }, reply: { content: 'It is number {{match.1}}.' } },
+      {
+        name: 'agent',
+        when: { user_matches: 'Question number (\\d+)' },
+        reply: { content: 'It is number {{match.1}}.' },
+      },
     ],
   };
   writeFileSync(path.join(folder, 'model.yaml'), JSON.stringify(script));
@@ -77,7 +81,9 @@ export async function measure(bench: BenchCase, log: (line: string) => void): Pr
   const env: Record<string, string> = { ...(process.env as Record<string, string>), ASSAY_HOME: home };
   for (const name of ['TEMPORAL_ADDRESS', 'DATABASE_URL']) delete env[name];
   const stack = await ensureStack({ home, env, log, supervise: false });
-  const model = spawn(process.execPath, [entry, 'mock-model', path.join(folder, 'model.yaml'), '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const model = spawn(process.execPath, [entry, 'mock-model', path.join(folder, 'model.yaml'), '--port', '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   try {
     const url = await new Promise<string>((resolve, reject) => {
       model.stdout.on('data', (chunk: Buffer) => {
@@ -87,7 +93,10 @@ export async function measure(bench: BenchCase, log: (line: string) => void): Pr
       model.on('exit', () => reject(new Error('the scripted model ended')));
     });
     // The first use of a stack migrates and builds the workflow bundle: not part of the work.
-    await command(['run', 'suite.yaml', '--limit', '2', '--id', 'warm'], { folder, env: { ...env, OPENAI_BASE_URL: url, OPENAI_API_KEY: 'bench' } });
+    await command(['run', 'suite.yaml', '--limit', '2', '--id', 'warm'], {
+      folder,
+      env: { ...env, OPENAI_BASE_URL: url, OPENAI_API_KEY: 'bench' },
+    });
     await fetch(`${url.replace('/v1', '')}/reset`, { method: 'POST', body: '{}' });
     const record = readStackRecord(home, log);
     const startedAt = performance.now();
@@ -142,20 +151,30 @@ async function command(args: string[], options: { folder: string; env: Record<st
   await new Promise((resolve) => child.on('close', resolve));
 }
 
-async function stored(databaseUrl: string, trials: number): Promise<{ rateEndOverStart: number | null; bytesPerTrial: number }> {
+async function stored(
+  databaseUrl: string,
+  trials: number,
+): Promise<{ rateEndOverStart: number | null; bytesPerTrial: number }> {
   const { connect } = await import('../src/db/connect.ts');
   const { sql } = await import('kysely');
   const db = connect(databaseUrl, { poolSize: 1 });
   try {
     const size = await sql<{ bytes: number }>`
-      select pg_total_relation_size('trial') + pg_total_relation_size('score') + pg_total_relation_size('case_result') as bytes`.execute(db);
+      select pg_total_relation_size('trial') + pg_total_relation_size('score') + pg_total_relation_size('case_result') as bytes`.execute(
+      db,
+    );
     const rates = await sql<{ ratio: number | null }>`
       with ended as (
         select extract(epoch from finished_at) as at, ntile(10) over (order by finished_at) as tenth from trial where evaluation_id = 'bench'
       ), rates as (select tenth, count(*) / nullif(max(at) - min(at), 0) as rate from ended group by tenth)
-      select (select avg(rate) from rates where tenth in (8, 9)) / (select avg(rate) from rates where tenth in (2, 3)) as ratio`.execute(db);
+      select (select avg(rate) from rates where tenth in (8, 9)) / (select avg(rate) from rates where tenth in (2, 3)) as ratio`.execute(
+      db,
+    );
     const ratio = rates.rows[0]?.ratio ?? null;
-    return { rateEndOverStart: ratio === null ? null : round(Number(ratio)), bytesPerTrial: Math.round((size.rows[0]?.bytes ?? 0) / trials) };
+    return {
+      rateEndOverStart: ratio === null ? null : round(Number(ratio)),
+      bytesPerTrial: Math.round((size.rows[0]?.bytes ?? 0) / trials),
+    };
   } finally {
     await db.destroy();
   }

@@ -28,7 +28,10 @@ function peakOf(pid: number): number {
 }
 
 /** Watches processes by name while something runs; descendants count to their ancestor. */
-export function watchProcesses(roots: Record<string, number>): { stop(): Record<string, Usage>; rss(name: string): number } {
+export function watchProcesses(roots: Record<string, number>): {
+  stop(): Record<string, Usage>;
+  rss(name: string): number;
+} {
   const cpu = new Map<number, { name: string; first: number; last: number; peak: number; started: boolean }>();
   const sample = (starting: boolean): void => {
     const parents = new Map<number, number>();
@@ -48,7 +51,8 @@ export function watchProcesses(roots: Record<string, number>): { stop(): Record<
         if (at !== root) continue;
         const now = seconds.get(pid) ?? 0;
         const known = cpu.get(pid);
-        if (known === undefined) cpu.set(pid, { name, first: starting ? now : 0, last: now, peak: peakOf(pid), started: starting });
+        if (known === undefined)
+          cpu.set(pid, { name, first: starting ? now : 0, last: now, peak: peakOf(pid), started: starting });
         else {
           known.last = now;
           known.peak = Math.max(known.peak, peakOf(pid));

@@ -12,20 +12,30 @@ const CASES: BenchCase[] = [
 const LONG: BenchCase[] = [{ name: 'scale-100k', cases: 100_000, delayMs: 0, concurrency: 100, judge: false }];
 
 const { values } = parseArgs({
-  options: { case: { type: 'string' }, json: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } },
+  options: {
+    case: { type: 'string' },
+    json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
 });
 if (values.help) {
-  console.log(`npm run bench [-- --case NAME] [--json]\n  cases: ${[...CASES, ...LONG].map((one) => one.name).join(', ')}`);
+  console.log(
+    `npm run bench [-- --case NAME] [--json]\n  cases: ${[...CASES, ...LONG].map((one) => one.name).join(', ')}`,
+  );
   process.exit(0);
 }
 const chosen = values.case === undefined ? CASES : [...CASES, ...LONG].filter((one) => one.name === values.case);
 if (chosen.length === 0) {
-  console.error(`there is no benchmark "${values.case}"; there are ${[...CASES, ...LONG].map((one) => one.name).join(', ')}`);
+  console.error(
+    `there is no benchmark "${values.case}"; there are ${[...CASES, ...LONG].map((one) => one.name).join(', ')}`,
+  );
   process.exit(2);
 }
 if (!values.json) {
   const memory = Math.round(totalmem() / 2 ** 30);
-  console.log(`${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), ${memory} GiB, Node ${process.versions.node}, ${new Date().toISOString()}`);
+  console.log(
+    `${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), ${memory} GiB, Node ${process.versions.node}, ${new Date().toISOString()}`,
+  );
 }
 for (const bench of chosen) {
   const result = await measure(bench, (line) => {

@@ -7,6 +7,8 @@ import { buildWorkflowBundle } from '../src/local/workflow-bundle.ts';
 const root = path.resolve(import.meta.dirname, '..');
 rmSync(path.join(root, 'dist'), { recursive: true, force: true });
 const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
-const compiled = spawnSync(process.execPath, [compiler, '-p', path.join(root, 'tsconfig.build.json')], { stdio: 'inherit' });
+const compiled = spawnSync(process.execPath, [compiler, '-p', path.join(root, 'tsconfig.build.json')], {
+  stdio: 'inherit',
+});
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 await buildWorkflowBundle(path.join(root, 'dist/workflow-bundle.js'));

@@ -32,7 +32,9 @@ function exitCodeOf(error: unknown, context: CommandContext): number {
     return error.exitCode;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  context.stderr(`unexpected error: ${text}\n  → this is a defect of assay; please report it with the command you ran\n`);
+  context.stderr(
+    `unexpected error: ${text}\n  → this is a defect of assay; please report it with the command you ran\n`,
+  );
   return EXIT.infrastructure;
 }
 

@@ -8,7 +8,8 @@ const optionalText = z
   .transform((text) => text.trim())
   .transform((text) => (text === '' ? undefined : text))
   .optional();
-const milliseconds = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> => z.coerce.number().int().positive().default(fallback);
+const milliseconds = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
+  z.coerce.number().int().positive().default(fallback);
 
 const schema = z.object({
   TEMPORAL_ADDRESS: optionalText,

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DefaultLogger, type LogLevel, NativeConnection, type NativeConnectionOptions, Runtime, Worker } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  type LogLevel,
+  NativeConnection,
+  type NativeConnectionOptions,
+  Runtime,
+  Worker,
+} from '@temporalio/worker';
 import { createActivities } from './activities/index.ts';
 import { createCancellations } from './activities/cancellations.ts';
 import type { Config } from './config.ts';
@@ -54,7 +61,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { config } = options;
   installRuntime(config.logLevel, options.log);
   const connection = await NativeConnection.connect(options.connectionOptions);
-  const db = connect(options.databaseUrl, { poolSize: 12, onConnectionError: (error) => options.log(`WARN postgres: ${error.message}`) });
+  const db = connect(options.databaseUrl, {
+    poolSize: 12,
+    onConnectionError: (error) => options.log(`WARN postgres: ${error.message}`),
+  });
   const cancellations = createCancellations();
   const listener = listen(options.databaseUrl, 'assay_cancel', (id) => cancellations.cancel(id));
   const adapters = createAdapters(config);
@@ -77,7 +87,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         namespace: config.namespace,
         taskQueue,
         activities,
-        ...(taskQueue === config.taskQueue ? { workflowBundle: await workflowBundle(`${config.cacheFolder}/workflows`) } : {}),
+        ...(taskQueue === config.taskQueue
+          ? { workflowBundle: await workflowBundle(`${config.cacheFolder}/workflows`) }
+          : {}),
         maxConcurrentActivityTaskExecutions: config.maxActivities,
         maxConcurrentWorkflowTaskExecutions: 40,
         maxCachedWorkflows: 200,

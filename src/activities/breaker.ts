@@ -23,7 +23,10 @@ export function isUnreachable(error: ModelError): boolean {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     const code = (cause as { code?: unknown }).code;
     if (typeof code === 'string' && UNREACHABLE_CODES.has(code)) return true;
-    if (cause instanceof AggregateError && cause.errors.some((one) => UNREACHABLE_CODES.has((one as { code: string }).code))) {
+    if (
+      cause instanceof AggregateError &&
+      cause.errors.some((one) => UNREACHABLE_CODES.has((one as { code: string }).code))
+    ) {
       return true;
     }
   }
@@ -52,7 +55,10 @@ export function createBreaker(client: ModelClient, options: { graceMs: number; n
     const away = options.now() - refusedSince;
     const gone = answered ? away > options.graceMs : refusals >= FIRST_REFUSALS && away > FIRST_CALL_MS;
     if (gone) {
-      opened ??= { kind: 'endpoint_unreachable', message: `${error.message} (tried ${refusals} times in ${Math.round(away / 1000)} s)` };
+      opened ??= {
+        kind: 'endpoint_unreachable',
+        message: `${error.message} (tried ${refusals} times in ${Math.round(away / 1000)} s)`,
+      };
     }
   }
 

@@ -25,7 +25,9 @@ const SPEND_CHECK_MS = 1_000;
 const REMEMBERED = 20;
 
 /** Loads an evaluation once a worker and revision; older ones are forgotten. */
-export function createContexts(deps: ActivityDeps): (evaluationId: string, revision: number) => Promise<EvaluationContext> {
+export function createContexts(
+  deps: ActivityDeps,
+): (evaluationId: string, revision: number) => Promise<EvaluationContext> {
   const contexts = new Map<string, Promise<EvaluationContext>>();
   return (evaluationId, revision) => {
     const key = `${evaluationId} ${revision}`;

@@ -20,7 +20,8 @@ export function createJudgeTrial(
       const { suite, judge } = step.context;
       const trajectory =
         recent.take(step.key, step.claim.trajectory_fence) ?? (await loadTrajectory(deps.db, step.key));
-      if (trajectory === null) throw new Error(`trial ${step.key.case_id}/${input.trialIndex} has no trajectory to judge`);
+      if (trajectory === null)
+        throw new Error(`trial ${step.key.case_id}/${input.trialIndex} has no trajectory to judge`);
       const dimensions = judgeDimensionsFor(step.evalCase, suite);
       const costUsd = step.claim.cost_usd;
       const deterministic = scoreTrial({ evalCase: step.evalCase, trajectory, suite, costUsd });

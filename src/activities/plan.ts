@@ -14,7 +14,10 @@ export function createPrepare(deps: ActivityDeps): (input: { evaluationId: strin
   return async ({ evaluationId }) => {
     const row = await findEvaluation(deps.db, evaluationId);
     if (row === null) {
-      throw ApplicationFailure.nonRetryable(`there is no evaluation ${evaluationId} in this worker's database`, 'NoEvaluation');
+      throw ApplicationFailure.nonRetryable(
+        `there is no evaluation ${evaluationId} in this worker's database`,
+        'NoEvaluation',
+      );
     }
     await markStarted(deps.db, evaluationId);
     deps.cancellations.reset(evaluationId);

@@ -61,6 +61,8 @@ async function runAgent(deps: ActivityDeps, step: TrialStep, trialIndex: number)
 }
 
 /** The reason of the first deciding score that did not pass. */
-export function failureReason(scores: readonly { deciding: boolean; passed: boolean | null; reason: string }[]): string {
+export function failureReason(
+  scores: readonly { deciding: boolean; passed: boolean | null; reason: string }[],
+): string {
   return scores.find((score) => score.deciding && score.passed !== true)?.reason ?? 'no deciding score';
 }

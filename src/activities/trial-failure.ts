@@ -22,7 +22,15 @@ const RATE_LIMIT_FACTOR = 20;
  */
 export async function consequenceOf(
   error: unknown,
-  context: { db: Db; key: TrialKey; fence: number; retry: RetryPolicy; canceled: boolean; shutdown: boolean; random: () => number },
+  context: {
+    db: Db;
+    key: TrialKey;
+    fence: number;
+    retry: RetryPolicy;
+    canceled: boolean;
+    shutdown: boolean;
+    random: () => number;
+  },
 ): Promise<Consequence> {
   if (error instanceof StopError) return { throw: stopFailure(error.stop) };
   if (context.canceled) return { throw: cancelFailure() };
@@ -47,7 +55,8 @@ async function count(
 ): Promise<Consequence> {
   const counter = COUNTER[kind] ?? 'model_failures';
   const failures = await recordModelFailure(context.db, context.key, context.fence, counter);
-  if (failures === null) return { throw: ApplicationFailure.nonRetryable('another worker has taken this trial over', 'Fenced') };
+  if (failures === null)
+    return { throw: ApplicationFailure.nonRetryable('another worker has taken this trial over', 'Fenced') };
   const allowed =
     counter === 'deaths'
       ? context.retry.worker_deaths
@@ -80,5 +89,10 @@ function cancelFailure(): ApplicationFailure {
 }
 
 function retryFailure(message: string, type: string, delayMs: number): ApplicationFailure {
-  return ApplicationFailure.create({ message, type, nonRetryable: false, nextRetryDelay: Math.max(1, Math.round(delayMs)) });
+  return ApplicationFailure.create({
+    message,
+    type,
+    nonRetryable: false,
+    nextRetryDelay: Math.max(1, Math.round(delayMs)),
+  });
 }

@@ -15,7 +15,8 @@ export class FencedError extends Error {
   }
 }
 
-const placeText = (place: CallPlace): string => `${place.role}\u0000${place.path}\u0000${place.dimension}\u0000${place.vote}`;
+const placeText = (place: CallPlace): string =>
+  `${place.role}\u0000${place.path}\u0000${place.dimension}\u0000${place.vote}`;
 
 /** What the model calls of a trial added up to, replayed ones included. */
 export interface Spent {
@@ -41,7 +42,10 @@ export function createTrialModel(options: {
     recorded.set(`${placeText(call as CallPlace)}\u0000${call.sequence}`, call);
   }
   const diverged = new Set<string>();
-  const spent: Record<'agent' | 'judge', Spent> = { agent: { costUsd: 0, tokens: 0 }, judge: { costUsd: 0, tokens: 0 } };
+  const spent: Record<'agent' | 'judge', Spent> = {
+    agent: { costUsd: 0, tokens: 0 },
+    judge: { costUsd: 0, tokens: 0 },
+  };
 
   function count(role: 'agent' | 'judge', reply: ModelReply, cost: number | null): void {
     const sum = spent[role];
@@ -59,7 +63,8 @@ export function createTrialModel(options: {
       const conversation = placeText(place);
       const hash = hashValue(request);
       const known = diverged.has(conversation) ? undefined : recorded.get(`${conversation}\u0000${place.sequence}`);
-      const price = (reply: ModelReply): number | null => costOf(reply.usage, priced(reply, request, options.prices), options.prices);
+      const price = (reply: ModelReply): number | null =>
+        costOf(reply.usage, priced(reply, request, options.prices), options.prices);
       if (known !== undefined && known.request_hash === hash) {
         count(place.role, known.response, price(known.response));
         return { ...known.response, replayed: true };
@@ -92,7 +97,9 @@ export function createTrialModel(options: {
 
 /** True for failures of the infrastructure; refusals for length or content are the agent's own. */
 function endsTrial(error: unknown): boolean {
-  return !(error instanceof ModelError) || !['context_length', 'content_filter', 'timeout', 'aborted'].includes(error.kind);
+  return (
+    !(error instanceof ModelError) || !['context_length', 'content_filter', 'timeout', 'aborted'].includes(error.kind)
+  );
 }
 
 /** Endpoints answer with a dated name of the model asked for; the price may be listed under either. */

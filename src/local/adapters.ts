@@ -46,7 +46,13 @@ export function createAdapters(config: Config): Adapters {
     },
     async createAgent(suite, suiteRoot, endpoint) {
       const target = await endpointOf(endpoint);
-      const agent = createAgent(suite.agent, { suite, suiteRoot, env: config.env, baseUrl: target.baseUrl, apiKey: target.apiKey });
+      const agent = createAgent(suite.agent, {
+        suite,
+        suiteRoot,
+        env: config.env,
+        baseUrl: target.baseUrl,
+        apiKey: target.apiKey,
+      });
       agents.add(agent as { close?: () => Promise<void> });
       return agent;
     },

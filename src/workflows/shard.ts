@@ -51,7 +51,7 @@ export async function shard(input: ShardInput): Promise<ShardResult> {
   const runTrial = trialRunner(input.settings);
 
   let last = Number.POSITIVE_INFINITY;
-  for (let fruitless = 0; ; ) {
+  for (let fruitless = 0; ;) {
     const missing = await loadMissing({ evaluationId: input.evaluationId, from: input.from, to: input.to });
     if (missing.length === 0) return { stop: null, missing: 0 };
     fruitless = missing.length < last ? 0 : fruitless + 1;
@@ -109,7 +109,11 @@ async function runLanes(
       while (active < state.lanes && active < trials.length) {
         active += 1;
         // A lane never rejects: the others must come to rest before the shard does.
-        lanes.push(lane().catch((error: unknown) => void (failure.error ??= error)).finally(() => void (active -= 1)));
+        lanes.push(
+          lane()
+            .catch((error: unknown) => void (failure.error ??= error))
+            .finally(() => void (active -= 1)),
+        );
       }
       const before = active;
       await condition(() => !open() || active !== before || active < Math.min(state.lanes, trials.length)).catch(

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { connect, type Db } from '../../../src/db/connect.ts';
 import { embeddedDatabaseUrl } from '../../../src/local/postgres-server.ts';
 import { readStackRecord } from '../../../src/local/stack-record.ts';
-import { stopStack } from '../../../src/local/stack.ts';
+import { ensureDatabaseOnly, stopStack } from '../../../src/local/stack.ts';
 import { cleanEnv, eventually, type Program, runAssay, startAssay } from './program.ts';
 
 /** A folder with a suite of 60 cases, an embedded stack of its own and a scripted model in its own process. */
@@ -13,11 +13,18 @@ export interface Lab {
   folder: string;
   home: string;
   env: Record<string, string>;
-  model: { url: string; stats(): Promise<ModelStats>; control(body: object): Promise<void>; reset(): Promise<void>; program: Program };
+  model: {
+    url: string;
+    stats(): Promise<ModelStats>;
+    control(body: object): Promise<void>;
+    reset(): Promise<void>;
+    program: Program;
+  };
   start(args: string[]): Program;
   run(args: string[], boundMs?: number): Promise<{ code: number | null; stdout: string; stderr: string }>;
-  /** Pids of the embedded servers, from the stack's record. */
-  pids(): { temporal: number | null; postgres: number | null };
+  /** kill -9; what watches over the server (the stack, or the lab) starts it again on the same data. */
+  killTemporal(): Promise<void>;
+  killPostgres(): void;
   /** Opens the lab's database; the stack must be up. */
   db(): Promise<Db>;
   close(): Promise<void>;
@@ -39,6 +46,11 @@ export interface LabOptions {
   /** Without a judge a trial is one activity. Default true. */
   judge?: boolean;
   env?: Record<string, string>;
+  /** Brings up a Temporal of another kind on the lab's Postgres; default: the embedded one. */
+  temporal?: (place: {
+    databaseUrl: string;
+    workDir: string;
+  }) => Promise<{ address: string; pid: number; kill(): Promise<void> }>;
 }
 
 /** Model calls of one trial: a tool call, the answer, and the judge. */
@@ -51,10 +63,19 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
   mkdirSync(home);
   writeSuite(folder, options);
   const base = cleanEnv({ ASSAY_HOME: home, NO_COLOR: '1', ...options.env });
-  const program = startAssay(['mock-model', path.join(folder, 'model.yaml'), '--port', '0'], { cwd: folder, env: base });
+  const program = startAssay(['mock-model', path.join(folder, 'model.yaml'), '--port', '0'], {
+    cwd: folder,
+    env: base,
+  });
   const [, url = ''] = await program.until(/listening on (http:\S+\/v1)/);
   const root = url.replace(/\/v1$/, '');
-  const env = { ...base, OPENAI_BASE_URL: url, OPENAI_API_KEY: 'sk-lab-not-a-real-key' };
+  const other = options.temporal === undefined ? null : await otherTemporal(home, folder, options.temporal);
+  const env = {
+    ...base,
+    OPENAI_BASE_URL: url,
+    OPENAI_API_KEY: 'sk-lab-not-a-real-key',
+    ...(other === null ? {} : { TEMPORAL_ADDRESS: other.address() }),
+  };
   const post = async (place: string, body: object): Promise<void> => {
     const response = await fetch(`${root}${place}`, {
       method: 'POST',
@@ -77,9 +98,12 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     },
     start: (args) => startAssay(args, { cwd: folder, env }),
     run: (args, boundMs = 180_000) => runAssay(args, { cwd: folder, env, boundMs }),
-    pids() {
-      const record = readStackRecord(home, () => undefined);
-      return { temporal: record.temporal?.process?.pid ?? null, postgres: record.postgres?.process?.pid ?? null };
+    async killTemporal() {
+      if (other !== null) return other.restart();
+      process.kill(readStackRecord(home, () => undefined).temporal?.process?.pid ?? Number.NaN, 'SIGKILL');
+    },
+    killPostgres() {
+      process.kill(readStackRecord(home, () => undefined).postgres?.process?.pid ?? Number.NaN, 'SIGKILL');
     },
     async db() {
       const database = await eventually('the database of the lab', async () => {
@@ -95,8 +119,31 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     async close() {
       for (const database of databases) await database.destroy().catch(() => undefined);
       program.kill('SIGKILL');
+      await other?.close();
       await stopStack({ home, log: () => undefined }).catch(() => undefined);
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** A Temporal that keeps its data in the lab's own Postgres; the lab starts it again after a kill, as an orchestrator would. */
+async function otherTemporal(
+  home: string,
+  folder: string,
+  start: NonNullable<LabOptions['temporal']>,
+): Promise<{ address(): string; restart(): Promise<void>; close(): Promise<void> }> {
+  const postgres = await ensureDatabaseOnly({ home, env: {}, log: () => undefined });
+  const place = { databaseUrl: postgres.databaseUrl, workDir: path.join(folder, 'temporal-server') };
+  let server = await start(place);
+  return {
+    address: () => server.address,
+    async restart() {
+      await server.kill();
+      server = await start(place);
+    },
+    async close() {
+      await server.kill();
+      await postgres.release();
     },
   };
 }
@@ -160,7 +207,11 @@ function writeSuite(folder: string, options: LabOptions): void {
         when: { no_tools: true, contains: 'order 11 ' },
         reply: { json: { result: 'partial', reason: 'the date is missing' } },
       },
-      { name: 'judge', when: { no_tools: true }, reply: { json: { result: 'success', reason: 'it answers the question' } } },
+      {
+        name: 'judge',
+        when: { no_tools: true },
+        reply: { json: { result: 'success', reason: 'it answers the question' } },
+      },
     ],
   };
   writeFileSync(path.join(folder, 'model.yaml'), JSON.stringify(script, null, 2));

@@ -9,7 +9,14 @@ export interface Outcome {
   result: unknown;
 }
 
-const TIMES = new Set(['latency_ms', 'mean_latency_ms', 'first_token_ms', 'started_at_ms', 'ended_at_ms', 'time_to_first_token_ms']);
+const TIMES = new Set([
+  'latency_ms',
+  'mean_latency_ms',
+  'first_token_ms',
+  'started_at_ms',
+  'ended_at_ms',
+  'time_to_first_token_ms',
+]);
 
 /** Leaves out times and what derives from them, at every depth. */
 function timeless(value: unknown): unknown {

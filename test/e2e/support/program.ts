@@ -27,14 +27,19 @@ export interface ProgramOptions {
 /** The environment of a test's programs: nothing of the developer's own Temporal, Postgres or keys gets in. */
 export function cleanEnv(extra: Record<string, string>): Record<string, string> {
   const kept = Object.entries(process.env).filter(
-    ([name, value]) => value !== undefined && !/^(ASSAY_|TEMPORAL_|OPENAI_|DATABASE_URL|PG|VITEST|NODE_OPTIONS)/.test(name),
+    ([name, value]) =>
+      value !== undefined && !/^(ASSAY_|TEMPORAL_|OPENAI_|DATABASE_URL|PG|VITEST|NODE_OPTIONS)/.test(name),
   );
   return { ...(Object.fromEntries(kept) as Record<string, string>), ...extra };
 }
 
 /** Starts `assay <args>`. */
 export function startAssay(args: string[], options: ProgramOptions): Program {
-  const child = spawn(process.execPath, [ENTRY, ...args], { cwd: options.cwd, env: options.env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [ENTRY, ...args], {
+    cwd: options.cwd,
+    env: options.env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
@@ -54,8 +59,10 @@ export function startAssay(args: string[], options: ProgramOptions): Program {
       for (;;) {
         const match = pattern.exec(`${stdout}\n${stderr}`);
         if (match !== null) return match;
-        if (!running) throw new Error(`assay ${args.join(' ')} ended before it printed ${pattern}:\n${stdout}\n${stderr}`);
-        if (Date.now() > deadline) throw new Error(`assay ${args.join(' ')} did not print ${pattern} in ${boundMs} ms:\n${stdout}\n${stderr}`);
+        if (!running)
+          throw new Error(`assay ${args.join(' ')} ended before it printed ${pattern}:\n${stdout}\n${stderr}`);
+        if (Date.now() > deadline)
+          throw new Error(`assay ${args.join(' ')} did not print ${pattern} in ${boundMs} ms:\n${stdout}\n${stderr}`);
         await sleep(20);
       }
     },
@@ -75,7 +82,11 @@ export async function runAssay(
 }
 
 /** Polls until `check` gives a value. */
-export async function eventually<T>(what: string, check: () => Promise<T | null | undefined | false>, boundMs = 60_000): Promise<T> {
+export async function eventually<T>(
+  what: string,
+  check: () => Promise<T | null | undefined | false>,
+  boundMs = 60_000,
+): Promise<T> {
   const deadline = Date.now() + boundMs;
   for (;;) {
     const value = await check().catch(() => null);

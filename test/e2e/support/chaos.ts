@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { CALLS_PER_TRIAL, type Lab, openLab } from './lab.ts';
+import { countTrials, type Outcome, readOutcome } from './outcome.ts';
+import type { Program } from './program.ts';
+
+export const CASES = 30;
+export const TRIALS = 2;
+const PLANNED = CASES * TRIALS;
+const VICTIMS = ['worker', 'command', 'temporal', 'postgres', 'endpoint'] as const;
+type Victim = (typeof VICTIMS)[number];
+
+/** Mulberry32: a small seeded generator, so that a round that failed can be repeated. */
+function generator(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** What happened in a round, and what was wrong; no problem = the round held. */
+export interface RoundReport {
+  seed: number;
+  disturbances: string[];
+  problems: string[];
+  seconds: number;
+}
+
+/** A lab with its stack held up, and what an undisturbed run stores. */
+export interface ChaosLab {
+  lab: Lab;
+  reference: Outcome;
+  round(seed: number): Promise<RoundReport>;
+  close(): Promise<void>;
+}
+
+export async function openChaosLab(): Promise<ChaosLab> {
+  const lab = await openLab({
+    cases: CASES,
+    trials: TRIALS,
+    concurrency: 12,
+    delayMs: 120,
+    env: { ASSAY_HEARTBEAT_TIMEOUT_MS: '2000' },
+  });
+  const up = await startUp(lab);
+  await lab.run(['run', 'suite.yaml', '--id', 'undisturbed', '--json']);
+  const reference = await readOutcome(await lab.db(), 'undisturbed');
+  if (reference.trials.length !== PLANNED) throw new Error('the undisturbed run did not finish');
+  return {
+    lab,
+    reference,
+    round: (seed) => runRound(lab, reference, seed),
+    async close() {
+      up.kill('SIGTERM');
+      await Promise.race([up.exited, sleep(20_000)]);
+      await lab.close();
+    },
+  };
+}
+
+async function startUp(lab: Lab): Promise<Program> {
+  const up = lab.start(['up', '--no-worker']);
+  await up.until(/Temporal/);
+  return up;
+}
+
+interface Actors {
+  worker: Program;
+  command: Program;
+}
+
+async function runRound(lab: Lab, reference: Outcome, seed: number): Promise<RoundReport> {
+  const startedAt = performance.now();
+  const random = generator(seed);
+  const id = `chaos-${seed}`;
+  await lab.model.control({ dropAll: false });
+  await lab.model.reset();
+  const actors: Actors = {
+    worker: lab.start(['worker']),
+    command: lab.start(['run', 'suite.yaml', '--id', id, '--json', '--no-worker']),
+  };
+  const disturbances: string[] = [];
+  let atRisk = 0;
+  for (let left = 1 + Math.floor(random() * 4); left > 0; left -= 1) {
+    await sleep(200 + random() * 1_300);
+    const victim = VICTIMS[Math.floor(random() * VICTIMS.length)] as Victim;
+    const { inFlight, answered } = await lab.model.stats();
+    atRisk += inFlight;
+    disturbances.push(`${victim} after ${answered} answers, ${inFlight} in flight`);
+    await disturb(lab, actors, victim, { id, pauseMs: 300 + random() * 1_500 });
+  }
+  const problems = await ending(lab, actors, id);
+  if (problems.length === 0) problems.push(...(await check(lab, reference, id, atRisk)));
+  actors.worker.kill('SIGKILL');
+  await actors.worker.exited;
+  return { seed, disturbances, problems, seconds: Math.round((performance.now() - startedAt) / 100) / 10 };
+}
+
+async function disturb(lab: Lab, actors: Actors, victim: Victim, how: { id: string; pauseMs: number }): Promise<void> {
+  switch (victim) {
+    case 'worker':
+      actors.worker.kill('SIGKILL');
+      await actors.worker.exited;
+      actors.worker = lab.start(['worker']);
+      return;
+    case 'command': {
+      actors.command.kill('SIGKILL');
+      await actors.command.exited;
+      actors.command = lab.start(['run', 'suite.yaml', '--id', how.id, '--json', '--no-worker']);
+      return;
+    }
+    case 'temporal':
+      return lab.killTemporal();
+    case 'postgres':
+      return lab.killPostgres();
+    case 'endpoint':
+      await lab.model.control({ dropAll: true });
+      await sleep(how.pauseMs);
+      await lab.model.control({ dropAll: false });
+  }
+}
+
+const ROUND_BOUND_MS = 120_000;
+
+/** Waits for the command; a bound that is passed is a problem, not a hang. */
+async function ending(lab: Lab, actors: Actors, id: string): Promise<string[]> {
+  const code = await Promise.race([actors.command.exited, sleep(ROUND_BOUND_MS).then(() => 'late' as const)]);
+  if (code === 0) return [];
+  const status = await lab.run(['status', id, '--json'], 20_000);
+  actors.command.kill('SIGKILL');
+  return [
+    `the command ended with ${code}: ${actors.command.stderr().slice(-2_000)}`,
+    `status: ${status.stdout}`,
+    `worker: ${actors.worker.stderr().slice(-2_000)}`,
+  ];
+}
+
+async function check(lab: Lab, reference: Outcome, id: string, atRisk: number): Promise<string[]> {
+  const problems: string[] = [];
+  const db = await lab.db();
+  const counts = await countTrials(db, id);
+  if (counts.rows !== PLANNED || counts.final !== PLANNED || counts.distinct !== PLANNED) {
+    problems.push(`rows ${JSON.stringify(counts)}, planned ${PLANNED}`);
+  }
+  const outcome = await readOutcome(db, id);
+  for (const part of ['trials', 'scores', 'cases', 'result'] as const) {
+    if (!isDeepStrictEqual(outcome[part], reference[part]))
+      problems.push(`${part} differ: ${firstDifference(outcome[part], reference[part])}`);
+  }
+  const { answered } = await lab.model.stats();
+  if (answered > PLANNED * CALLS_PER_TRIAL + atRisk) {
+    problems.push(`${answered} answers: more than ${PLANNED * CALLS_PER_TRIAL} and ${atRisk} at risk`);
+  }
+  return problems;
+}
+
+function firstDifference(actual: unknown, expected: unknown): string {
+  const [a, b] = [actual, expected].map((value) =>
+    (Array.isArray(value) ? value : [value]).map((one) => JSON.stringify(one)),
+  );
+  const index = (a ?? []).findIndex((text, at) => text !== b?.[at]);
+  return index < 0
+    ? `${a?.length} rows, expected ${b?.length}`
+    : `\n  got  ${a?.[index]?.slice(0, 600)}\n  want ${b?.[index]?.slice(0, 600)}`;
+}

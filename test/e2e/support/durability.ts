@@ -1,0 +1,205 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Db } from '../../../src/db/connect.ts';
+import { CALLS_PER_TRIAL, type Lab, type LabOptions, openLab } from './lab.ts';
+import { countTrials, type Outcome, readOutcome } from './outcome.ts';
+import { eventually, type Program } from './program.ts';
+
+const TRIALS = 180;
+
+/** What an undisturbed run of the same suite and model stores. */
+let reference: Outcome;
+
+/** A lab on which an evaluation is under way, its stack held by `assay up`. */
+interface Scene {
+  lab: Lab;
+  up: Program;
+  worker: Program | null;
+  run: Program;
+  id: string;
+  db: Db;
+}
+
+async function openScene(options: { separateWorker: boolean; temporal: LabOptions['temporal'] }): Promise<Scene> {
+  const lab = await openLab(options.temporal === undefined ? {} : { temporal: options.temporal });
+  const up = lab.start(['up', '--no-worker']);
+  await up.until(/Temporal/);
+  const worker = options.separateWorker ? lab.start(['worker']) : null;
+  await worker?.until(/READY/i);
+  const run = lab.start([
+    'run',
+    'suite.yaml',
+    '--id',
+    'durable',
+    '--json',
+    ...(options.separateWorker ? ['--no-worker'] : []),
+  ]);
+  const db = await lab.db();
+  return { lab, up, worker, run, id: 'durable', db };
+}
+
+interface Moment {
+  final: number;
+  inFlight: number;
+  startedAt: Date;
+}
+
+/** Waits until 20 to 80 % of the trials are final and the model is answering a call: the moment to kill something. */
+async function midway(scene: Scene, from = 0.2): Promise<Moment> {
+  return eventually('a moment with trials final and calls in flight', async () => {
+    const { final } = await countTrials(scene.db, scene.id);
+    const { inFlight } = await scene.lab.model.stats();
+    if (final > TRIALS * 0.8) throw new Error(`too late: ${final} trials are final`);
+    if (final < TRIALS * from || inFlight === 0) return null;
+    const row = await sql<{ started_at: Date }>`select started_at from evaluation where id = ${scene.id}`.execute(
+      scene.db,
+    );
+    return { final, inFlight, startedAt: row.rows[0]?.started_at as Date };
+  });
+}
+
+/** Everything that must hold at the end, whatever was killed on the way. */
+async function expectWhole(scene: Scene, moments: Moment[], printed: string): Promise<void> {
+  const db = await scene.lab.db();
+  const counts = await countTrials(db, scene.id);
+  expect(counts).toEqual({ rows: TRIALS, final: TRIALS, distinct: TRIALS });
+  const outcome = await readOutcome(db, scene.id);
+  expect(outcome).toEqual(reference);
+  const lost = moments.reduce((sum, moment) => sum + moment.inFlight, 0);
+  const stats = await scene.lab.model.stats();
+  expect(stats.calls).toBeLessThanOrEqual(TRIALS * CALLS_PER_TRIAL + lost);
+  expect(stats.calls).toBeGreaterThanOrEqual(TRIALS * CALLS_PER_TRIAL);
+  const row = await sql<{ started_at: Date; body: unknown }>`
+    select e.started_at, r.body from evaluation e join evaluation_result r on r.evaluation_id = e.id where e.id = ${scene.id}`.execute(
+    db,
+  );
+  for (const moment of moments) expect(row.rows[0]?.started_at).toEqual(moment.startedAt);
+  // R17: what is printed is what is stored.
+  expect((JSON.parse(printed) as { result: unknown }).result).toEqual(row.rows[0]?.body);
+}
+
+async function closeScene(scene: Scene): Promise<void> {
+  for (const program of [scene.run, scene.worker, scene.up]) program?.kill('SIGKILL');
+  await scene.lab.close();
+}
+
+/**
+ * The durability tests: real processes, killed with trials final and model calls in flight. What is stored at the end
+ * equals what an undisturbed run stores.
+ * @param temporal the Temporal they run against; undefined: the embedded one.
+ */
+export function durabilityTests(name: string, temporal?: LabOptions['temporal']): void {
+  describe(`kill -9 with trials final and model calls in flight, ${name}`, () => {
+    beforeAll(async () => {
+      const lab = await openLab({ delayMs: 20, concurrency: 40, ...(temporal === undefined ? {} : { temporal }) });
+      try {
+        const up = lab.start(['up', '--no-worker']);
+        await up.until(/Temporal/);
+        const run = await lab.run(['run', 'suite.yaml', '--id', 'durable', '--json']);
+        expect(run.stderr).not.toMatch(/unexpected/);
+        reference = await readOutcome(await lab.db(), 'durable');
+        expect(reference.trials).toHaveLength(TRIALS);
+        expect((await lab.model.stats()).calls).toBe(TRIALS * CALLS_PER_TRIAL);
+        up.kill('SIGTERM');
+        await up.exited;
+      } finally {
+        await lab.close();
+      }
+    });
+
+    let scene: Scene;
+    const scenes: Scene[] = [];
+    const open = async (separateWorker: boolean): Promise<Scene> => {
+      scene = await openScene({ separateWorker, temporal });
+      scenes.push(scene);
+      return scene;
+    };
+    afterAll(async () => {
+      for (const one of scenes) await closeScene(one);
+    });
+
+    test('the worker: another one goes on', async () => {
+      await open(true);
+      const moment = await midway(scene);
+      scene.worker?.kill('SIGKILL');
+      await scene.worker?.exited;
+      scene.worker = scene.lab.start(['worker']);
+      expect(await scene.run.exited).toBe(0);
+      await expectWhole(scene, [moment], scene.run.stdout());
+    });
+
+    test('R2, R17: the command that follows and works: resume goes on, sums and start time are whole', async () => {
+      await open(false);
+      const moment = await midway(scene);
+      scene.run.kill('SIGKILL');
+      await scene.run.exited;
+      const resumed = await scene.lab.run(['resume', scene.id, '--json']);
+      expect(resumed).toMatchObject({ code: 0 });
+      await expectWhole(scene, [moment], resumed.stdout);
+    });
+
+    test('R13: twice within a second of the restart: finished work is not done again', async () => {
+      await open(false);
+      const first = await midway(scene);
+      scene.run.kill('SIGKILL');
+      await scene.run.exited;
+      const again = scene.lab.start(['resume', scene.id, '--json']);
+      await eventually('the resumed command to work', async () => (await scene.lab.model.stats()).inFlight > 0);
+      const { inFlight } = await scene.lab.model.stats();
+      again.kill('SIGKILL');
+      await again.exited;
+      const resumed = await scene.lab.run(['resume', scene.id, '--json']);
+      expect(resumed).toMatchObject({ code: 0 });
+      await expectWhole(scene, [first, { ...first, inFlight: Math.max(inFlight, 20) }], resumed.stdout);
+    });
+
+    test('the Temporal server: it is restarted, the evaluation goes on from its history', async () => {
+      await open(true);
+      const moment = await midway(scene);
+      await scene.lab.killTemporal();
+      expect(await scene.run.exited).toBe(0);
+      await expectWhole(scene, [moment], scene.run.stdout());
+    });
+
+    test('R14: Postgres: it is restarted, no half trial', async () => {
+      await open(true);
+      const moment = await midway(scene);
+      scene.lab.killPostgres();
+      expect(await scene.run.exited).toBe(0);
+      await expectWhole(scene, [moment], scene.run.stdout());
+    });
+
+    test('worker, Temporal, Postgres and the following command in turn', async () => {
+      await open(true);
+      const moments = [await midway(scene, 0.2)];
+      scene.worker?.kill('SIGKILL');
+      scene.worker = scene.lab.start(['worker']);
+      moments.push(await midway(scene, 0.3));
+      await scene.lab.killTemporal();
+      moments.push(await midway(scene, 0.4));
+      scene.lab.killPostgres();
+      moments.push(await midway(scene, 0.5));
+      scene.run.kill('SIGKILL');
+      await scene.run.exited;
+      const resumed = await scene.lab.run(['resume', scene.id, '--json', '--no-worker']);
+      expect(resumed).toMatchObject({ code: 0 });
+      await expectWhole(scene, moments, resumed.stdout);
+    });
+
+    test('every process of the stack at once: the same `assay run` starts it again and goes on', async () => {
+      await open(true);
+      const moment = await midway(scene);
+      for (const program of [scene.run, scene.worker, scene.up]) program?.kill('SIGKILL');
+      scene.lab.killPostgres();
+      await scene.lab.killTemporal();
+      await scene.run.exited;
+      const again = await scene.lab.run(['run', 'suite.yaml', '--json']);
+      expect(again.stderr).toMatch(/joining evaluation durable/);
+      expect(again.code).toBe(0);
+      const up = scene.lab.start(['up', '--no-worker']);
+      await up.until(/Temporal/);
+      scene.up = up;
+      await expectWhole(scene, [moment], again.stdout);
+    });
+  });
+}
