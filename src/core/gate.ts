@@ -1,3 +1,4 @@
+import { covers, uncoveredReason } from './coverage.ts';
 import { EXIT } from './errors.ts';
 import type {
   CaseResult,
@@ -13,14 +14,13 @@ import type {
   Verdict,
 } from './evaluation.ts';
 import { atLeast, exceeds, TOLERANCE } from './score.ts';
+import { GATE_CASES, regressionGate } from './regression-gate.ts';
 import type { GateConfig, Suite } from './suite.ts';
 
-/** Share of the planned applicable trials that must be scored before a gate may decide. */
-export const MIN_COVERAGE = 0.98;
+export { MIN_COVERAGE } from './coverage.ts';
+
 /** Cases below this count make the stability gate not applicable: chance alone moves a small suite by more. */
 export const STABILITY_MIN_CASES = 50;
-/** Case ids a gate lists at most. */
-export const GATE_CASES = 20;
 const SAFETY = 'safety_violations';
 const UNSCORED = 'unscored_share';
 
@@ -188,10 +188,6 @@ function metricFor(watched: Watched, result: EvaluationResult): GateMetric {
   return group === undefined ? NO_METRIC : named(group.metrics);
 }
 
-function covered(trials: number, applicable: number): boolean {
-  return atLeast(trials, MIN_COVERAGE * applicable);
-}
-
 function judge(watched: Watched, metric: GateMetric, cases: number): { verdict: GateVerdict; reason: string } {
   const { gate, count } = watched;
   const { value, trials, trials_applicable: applicable } = metric;
@@ -206,9 +202,7 @@ function judge(watched: Watched, metric: GateMetric, cases: number): { verdict: 
   const scored = `${trials} of ${applicable} trials scored`;
   if (value === null)
     return { verdict: 'inconclusive', reason: trials === 0 ? scored : `${scored}, but the value is not known` };
-  if (!covered(trials, applicable)) {
-    return { verdict: 'inconclusive', reason: `${scored}, under ${MIN_COVERAGE * 100} %` };
-  }
+  if (!covers(trials, applicable)) return { verdict: 'inconclusive', reason: uncoveredReason(trials, applicable) };
   if (holds(gate, value)) return { verdict: 'passed', reason: '' };
   const listed = count > GATE_CASES ? `, the worst ${GATE_CASES} listed` : '';
   return {
@@ -235,83 +229,60 @@ function gateResult(watched: Watched, result: EvaluationResult): GateResult {
   };
 }
 
-/** The regression gate; see docs/gates.md. Its `got` is the largest drop of a compared [0,1] metric. */
-function regressionGate(result: EvaluationResult, comparison: Comparison | null, suite: GateSuite): GateResult {
-  const { max_drop, strict } = suite.regression;
-  const base = { gate: 'regression', metric: 'regression', wanted: `drop <= ${plain(max_drop)}`, case_ids: [] };
-  const nothing = { ...base, got: null, trials: 0, trials_applicable: 0 };
-  if (comparison === null) return { ...nothing, verdict: 'not_applicable', reason: 'no baseline' };
-  if (strict && comparison.stale.length > 0) {
-    return {
-      ...nothing,
-      verdict: 'inconclusive',
-      reason: `stale baseline refused (strict): ${comparison.stale.join('; ')}`,
-    };
-  }
-  const compared = comparison.deltas.filter((delta) => delta.kind === 'difference' && delta.delta !== null);
-  const metrics = compared.map(
-    (delta) => result.metrics.find((metric) => metric.metric === delta.metric) ?? { ...NO_METRIC },
-  );
-  // The metric that covers least speaks for all.
-  const share = (metric: GateMetric): number =>
-    metric.trials_applicable === 0 ? 1 : metric.trials / metric.trials_applicable;
-  const least = metrics.reduce<GateMetric | null>(
-    (low, one) => (low === null || share(one) < share(low) ? one : low),
-    null,
-  );
-  if (least === null)
-    return { ...nothing, verdict: 'inconclusive', reason: 'no case is the same in the baseline: set a new one' };
-  const { trials, trials_applicable } = least;
-  const got = Math.max(0, ...compared.map((delta) => -(delta.delta ?? 0)));
-  const measured = { ...base, got, trials, trials_applicable };
-  if (!covered(trials, trials_applicable)) {
-    return {
-      ...measured,
-      verdict: 'inconclusive',
-      reason: `${trials} of ${trials_applicable} trials scored, under ${MIN_COVERAGE * 100} %`,
-    };
-  }
-  const regressed = compared.filter((delta) => delta.verdict === 'regressed').map((delta) => delta.metric);
-  if (regressed.length > 0) {
-    const case_ids = [...comparison.newly_failing, ...comparison.newly_flaky].slice(0, GATE_CASES);
-    return { ...measured, verdict: 'failed', reason: `${regressed.join(', ')} dropped`, case_ids };
-  }
-  const waved = compared.filter((delta) => exceeds(-(delta.delta ?? 0), max_drop)).map((delta) => delta.metric);
-  return { ...measured, verdict: 'passed', reason: waved.length > 0 ? `not significant: ${waved.join(', ')}` : '' };
+/** Gates over cases that stream by: memory does not grow with the cases. */
+export interface GateWatch {
+  /**
+   * One case, in any order but the same each time; every case of the evaluation, or at least those that did not pass
+   * (then gates with two restrictions, or on safety or unscored share of one group, see only these).
+   */
+  add(result: CaseResult): void;
+  finish(result: EvaluationResult, comparison: Comparison | null): GateResult[];
 }
 
 /**
  * Evaluates every gate in force (docs/gates.md). n/a where the metric applies to no trial; inconclusive where it has no
  * value or covers under 98 % of its planned trials.
- * @param cases read once, in any order but the same each time; every case of the evaluation, or at least those that did not pass
- *   (then gates with two restrictions, or safety and unscored share of one group, see only these)
  */
+export function createGateWatch(suite: GateSuite): GateWatch {
+  const watched = gatesOf(suite).map(watch);
+  return {
+    add(result) {
+      for (const gate of watched) see(gate, result);
+    },
+    finish(result, comparison) {
+      const gates = watched.map((gate) => gateResult(gate, result));
+      if (!suite.gates_off.includes('regression')) gates.push(regressionGate(result, comparison, suite.regression));
+      const { passed, failed, flaky } = result.case_outcomes;
+      // Cannot be switched off: nothing without a verdict may ever be green.
+      return passed + failed + flaky === 0 ? [...gates, noVerdict(result)] : gates;
+    },
+  };
+}
+
+function noVerdict(result: EvaluationResult): GateResult {
+  return {
+    gate: 'any_verdict',
+    metric: 'case_pass_rate',
+    wanted: 'a case with a verdict',
+    got: 0,
+    trials: 0,
+    trials_applicable: result.planned_trials,
+    verdict: 'inconclusive',
+    reason: 'no case has a verdict',
+    case_ids: [],
+  };
+}
+
+/** {@link createGateWatch} over cases at hand. */
 export function evaluateGates(
   result: EvaluationResult,
   cases: Iterable<CaseResult>,
   comparison: Comparison | null,
   suite: GateSuite,
 ): GateResult[] {
-  const watched = gatesOf(suite).map(watch);
-  for (const one of cases) for (const gate of watched) see(gate, one);
-  const gates = watched.map((gate) => gateResult(gate, result));
-  if (!suite.gates_off.includes('regression')) gates.push(regressionGate(result, comparison, suite));
-  const { passed, failed, flaky } = result.case_outcomes;
-  if (passed + failed + flaky === 0) {
-    // Cannot be switched off: nothing without a verdict may ever be green.
-    const got = { got: 0, trials: 0, trials_applicable: result.planned_trials };
-    const reason = 'no case has a verdict';
-    gates.push({
-      gate: 'any_verdict',
-      metric: 'case_pass_rate',
-      wanted: 'a case with a verdict',
-      ...got,
-      verdict: 'inconclusive',
-      reason,
-      case_ids: [],
-    });
-  }
-  return gates;
+  const gates = createGateWatch(suite);
+  for (const one of cases) gates.add(one);
+  return gates.finish(result, comparison);
 }
 
 const INFRASTRUCTURE: ReadonlySet<StopKind> = new Set([

@@ -7,7 +7,7 @@ import { answerLines, outcomeText } from './text-answers.ts';
 import { comparisonLines, gateLines, groupLines, summaryLines } from './text-tables.ts';
 
 export interface TextOptions {
-  /** Columns of the terminal; default 80, kept between 66 and 120. */
+  /** Columns of the terminal; default 80, kept between 72 and 120. */
   width?: number;
   /** ANSI colours; default false. */
   color?: boolean;
@@ -86,7 +86,7 @@ function nextLines(model: ReportModel, style: Style): string[] {
  * commands, which stay whole so that they can be copied, and tables of very long numbers. Ends with a newline.
  */
 export function renderText(model: ReportModel, options: TextOptions = {}): string {
-  const width = Math.min(120, Math.max(66, options.width ?? 80));
+  const width = Math.min(120, Math.max(72, options.width ?? 80));
   const style = createStyle(options.color ?? false);
   const dimHead = ([head, ...rows]: string[]): string[] => (head === undefined ? [] : [style('dim', head), ...rows]);
   const sections = [

@@ -308,6 +308,35 @@ describe('gates', () => {
       expect(gate(gates(lost, {}, delta(-0.2, 'regressed')), 'regression').verdict).toBe('inconclusive');
     });
 
+    test('a metric that covers too little, such as steps where none were taken, is left out and does not block', () => {
+      const result = createAggregator();
+      const list = cases(20).map((one) => ({
+        ...one,
+        metrics: {
+          ...one.metrics,
+          step_efficiency: {
+            mean: one.case_id < 'c010' ? 0.2 : null,
+            stdev: null,
+            min: null,
+            max: null,
+            scored: one.case_id < 'c010' ? 1 : 0,
+            applicable: 1,
+          },
+        },
+      }));
+      for (const one of list) result.add(one);
+      const [completion] = delta(0, 'same').deltas;
+      const comparison = {
+        ...base,
+        deltas: [
+          completion!,
+          { ...completion!, metric: 'step_efficiency', delta: -0.5, verdict: 'regressed' as const },
+        ],
+      };
+      const found = gate(evaluateGates(result.finish(), list, comparison, SUITE), 'regression');
+      expect(found).toMatchObject({ verdict: 'passed', got: 0 });
+    });
+
     test('can be switched off', () => {
       expect(
         gates(cases(20), { gates_off: ['regression'] }, delta(-0.2, 'regressed')).some(
