@@ -172,7 +172,7 @@ async function stored(
     );
     const ratio = rates.rows[0]?.ratio ?? null;
     return {
-      rateEndOverStart: ratio === null ? null : round(Number(ratio)),
+      rateEndOverStart: ratio === null ? null : round(ratio),
       bytesPerTrial: Math.round((size.rows[0]?.bytes ?? 0) / trials),
     };
   } finally {

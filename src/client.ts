@@ -56,7 +56,7 @@ export async function start(): Promise<void> {
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
     cwd: process.cwd(),
-    isTty: process.stdout.isTTY === true && process.stderr.isTTY === true,
+    isTty: process.stdout.isTTY && process.stderr.isTTY,
     ...(process.stdout.columns === undefined ? {} : { columns: process.stdout.columns }),
   });
   process.stdout.write('', () => process.exit(code));

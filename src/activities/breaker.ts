@@ -46,10 +46,20 @@ export function createBreaker(client: ModelClient, options: { graceMs: number; n
   let refusedSince: number | null = null;
   let refusals = 0;
 
+  function heard(): void {
+    answered = true;
+    refusedSince = null;
+    refusals = 0;
+  }
+
   function observe(error: unknown): void {
     if (!(error instanceof ModelError)) return;
     if (stopsEvaluation(error.kind)) opened ??= { kind: error.kind as StopKind, message: error.message };
-    if (!isUnreachable(error)) return;
+    if (!isUnreachable(error)) {
+      // An error the endpoint sent is a sign of life.
+      if (error.status !== null) heard();
+      return;
+    }
     refusedSince ??= options.now();
     refusals += 1;
     const away = options.now() - refusedSince;
@@ -79,9 +89,7 @@ export function createBreaker(client: ModelClient, options: { graceMs: number; n
       }
       try {
         const reply = await client.complete(request, callOptions);
-        answered = true;
-        refusedSince = null;
-        refusals = 0;
+        heard();
         return reply;
       } catch (error) {
         observe(error);

@@ -4,7 +4,7 @@ import type { ModelClient } from '../core/model.ts';
 import type { Suite } from '../core/suite.ts';
 import type { Db } from '../db/connect.ts';
 import type { createCaseReader } from '../db/trial-reads.ts';
-import type { TrialWriter } from '../db/trial-writes.ts';
+import type { TrialWriter } from '../db/trial-writer.ts';
 import type { PromptSet } from '../judge/prompt.ts';
 import type { Cancellations } from './cancellations.ts';
 

@@ -20,7 +20,6 @@ export function createPrepare(deps: ActivityDeps): (input: { evaluationId: strin
       );
     }
     await markStarted(deps.db, evaluationId);
-    deps.cancellations.reset(evaluationId);
     const { limits } = row.definition;
     const { config } = deps;
     return {

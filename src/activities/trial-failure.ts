@@ -1,10 +1,11 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
-import { isRetried, ModelError } from '../core/errors.ts';
+import { isRetried, ModelError, UserError } from '../core/errors.ts';
 import type { Stop } from '../core/evaluation.ts';
 import type { RetryPolicy } from '../core/suite.ts';
 import type { TrialKey } from '../core/trial.ts';
 import type { Db } from '../db/connect.ts';
 import { recordModelFailure } from '../db/model-failures.ts';
+import { isTransient } from '../db/transient.ts';
 import { WorkerCrashError } from '../agents/worker-crash.ts';
 import { isUnreachable, StopError } from './breaker.ts';
 import { CANCEL_FAILURE, STOP_FAILURE } from './contract.ts';
@@ -39,12 +40,24 @@ export async function consequenceOf(
   if (error instanceof CancelledFailure) return { throw: error };
   if (error instanceof FencedError) return { throw: ApplicationFailure.nonRetryable(error.message, 'Fenced') };
   if (error instanceof WorkerCrashError) return count(error.message, 'worker_crashed', null, context);
-  if (!(error instanceof ModelError)) return { throw: error instanceof Error ? error : new Error(String(error)) };
+  if (error instanceof UserError) return { throw: stopFailure(invalidSetup(error)) };
+  if (!(error instanceof ModelError)) return other(error, context);
   if (error.kind === 'aborted') return { throw: cancelFailure() };
   if (!isRetried(error.kind)) return { errored: { kind: error.kind, message: error.message } };
   // Nobody listening is the breaker's business: it says nothing about this trial.
   if (isUnreachable(error)) return { throw: retryFailure(error.message, error.kind, backoff(context, 1)) };
   return count(error.message, error.kind, error.retryAfterMs, context);
+}
+
+/** A database that is away is waited for; a defect of a scorer or of ours must not hold its trial for ever. */
+async function other(error: unknown, context: Parameters<typeof consequenceOf>[1]): Promise<Consequence> {
+  const cause = error instanceof Error ? error : new Error(String(error));
+  return isTransient(cause) ? { throw: cause } : count(`${cause.name}: ${cause.message}`, 'internal_error', null, context);
+}
+
+/** The stop for something only the user can mend. */
+export function invalidSetup(error: UserError): Stop {
+  return { kind: 'invalid_setup', message: error.hint === null ? error.message : `${error.message}; ${error.hint}` };
 }
 
 async function count(

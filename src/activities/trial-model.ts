@@ -5,7 +5,7 @@ import { costOf } from '../core/price.ts';
 import type { Price } from '../core/suite.ts';
 import type { TrialKey } from '../core/trial.ts';
 import type { JournaledCall } from '../db/trial-reads.ts';
-import type { TrialWriter } from '../db/trial-writes.ts';
+import type { TrialWriter } from '../db/trial-writer.ts';
 
 /** Thrown when a later claim of the trial has fenced this activity off: its work is not wanted any more. */
 export class FencedError extends Error {
@@ -42,21 +42,11 @@ export function createTrialModel(options: {
     recorded.set(`${placeText(call as CallPlace)}\u0000${call.sequence}`, call);
   }
   const diverged = new Set<string>();
-  const spent: Record<'agent' | 'judge', Spent> = {
-    agent: { costUsd: 0, tokens: 0 },
-    judge: { costUsd: 0, tokens: 0 },
-  };
-
-  function count(role: 'agent' | 'judge', reply: ModelReply, cost: number | null): void {
-    const sum = spent[role];
-    sum.costUsd = sum.costUsd === null || cost === null ? null : sum.costUsd + cost;
-    sum.tokens = sum.tokens === null || reply.usage.total === null ? null : sum.tokens + reply.usage.total;
-  }
-
+  const spending = createSpending();
   let failed: unknown = null;
 
   return {
-    spent: (role) => spent[role],
+    spent: spending.of,
     // An agent of the user's own may swallow the error of a call; the trial is run again all the same.
     failure: () => failed,
     async complete(request: ModelRequest, { place, signal, timeoutMs }) {
@@ -66,7 +56,7 @@ export function createTrialModel(options: {
       const price = (reply: ModelReply): number | null =>
         costOf(reply.usage, priced(reply, request, options.prices), options.prices);
       if (known !== undefined && known.request_hash === hash) {
-        count(place.role, known.response, price(known.response));
+        spending.add(place.role, known.response, price(known.response));
         return { ...known.response, replayed: true };
       }
       diverged.add(conversation);
@@ -89,7 +79,7 @@ export function createTrialModel(options: {
         failed ??= new FencedError();
         throw failed;
       }
-      count(place.role, reply, cost);
+      spending.add(place.role, reply, cost);
       return reply;
     },
   };
@@ -105,4 +95,23 @@ function endsTrial(error: unknown): boolean {
 /** Endpoints answer with a dated name of the model asked for; the price may be listed under either. */
 function priced(reply: ModelReply, request: ModelRequest, prices: Record<string, Price>): string {
   return reply.model !== null && reply.model in prices ? reply.model : request.model;
+}
+
+/** Sums money and tokens by role; a sum with an unknown part is unknown. */
+function createSpending(): {
+  of(role: 'agent' | 'judge'): Spent;
+  add(role: 'agent' | 'judge', reply: ModelReply, cost: number | null): void;
+} {
+  const spent: Record<'agent' | 'judge', Spent> = {
+    agent: { costUsd: 0, tokens: 0 },
+    judge: { costUsd: 0, tokens: 0 },
+  };
+  return {
+    of: (role) => spent[role],
+    add(role, reply, cost) {
+      const sum = spent[role];
+      sum.costUsd = sum.costUsd === null || cost === null ? null : sum.costUsd + cost;
+      sum.tokens = sum.tokens === null || reply.usage.total === null ? null : sum.tokens + reply.usage.total;
+    },
+  };
 }

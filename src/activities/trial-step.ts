@@ -1,14 +1,15 @@
 import { setInterval } from 'node:timers';
 import { Context } from '@temporalio/activity';
 import type { EvalCase } from '../core/case.ts';
+import { UserError } from '../core/errors.ts';
 import type { TrialKey } from '../core/trial.ts';
-import type { Claim } from '../db/trial-writes.ts';
+import type { Claim } from '../db/trial-rows.ts';
 import { releaseTrial } from '../db/model-failures.ts';
 import { loadJournal } from '../db/trial-reads.ts';
 import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
-import { consequenceOf, stopFailure } from './trial-failure.ts';
+import { consequenceOf, invalidSetup, stopFailure } from './trial-failure.ts';
 import { createTrialModel } from './trial-model.ts';
 
 /** A trial an activity has claimed, with what it needs to work on it. */
@@ -18,6 +19,8 @@ export interface TrialStep {
   claim: Claim;
   context: EvaluationContext;
   signal: AbortSignal;
+  /** Aborted when the evaluation was canceled. */
+  canceled: AbortSignal;
   model: ReturnType<typeof createTrialModel>;
 }
 
@@ -35,7 +38,7 @@ export async function runTrialStep(
   const activity = Context.current();
   const beat = setInterval(() => activity.heartbeat(), deps.config.heartbeatTimeoutMs / 4);
   try {
-    const context = await contextOf(input.evaluationId, input.revision);
+    const context = await contextOf(input.evaluationId, input.revision).catch(stopForUser);
     if (await context.overBudget()) {
       throw stopFailure({ kind: 'budget', message: 'the budget of the evaluation is spent' });
     }
@@ -48,7 +51,8 @@ export async function runTrialStep(
       const message = `the process that ran this trial died ${claim.deaths} times`;
       return await storeErrored(deps, context, { key, fence: claim.fence }, { kind: 'worker_crashed', message });
     }
-    const signal = AbortSignal.any([activity.cancellationSignal, deps.cancellations.signalOf(input.evaluationId)]);
+    const canceled = deps.cancellations.signalOf(input.evaluationId, input.revision);
+    const signal = AbortSignal.any([activity.cancellationSignal, canceled]);
     const model = createTrialModel({
       client: role === 'judge' && context.judge !== null ? context.judge.model : context.agentModel,
       key,
@@ -58,10 +62,15 @@ export async function runTrialStep(
       prices: context.suite.prices,
       now: deps.now,
     });
-    return await guarded(deps, { key, evalCase, claim, context, signal, model }, work);
+    return await guarded(deps, { key, evalCase, claim, context, signal, canceled, model }, work);
   } finally {
     clearInterval(beat);
   }
+}
+
+/** What the user must mend (prompts, scripted model, agent) is the same for every trial. */
+function stopForUser(error: unknown): never {
+  throw error instanceof UserError ? stopFailure(invalidSetup(error)) : error;
 }
 
 async function guarded(
@@ -77,7 +86,7 @@ async function guarded(
       key: step.key,
       fence: step.claim.fence,
       retry: step.context.suite.retry,
-      canceled: deps.cancellations.signalOf(step.key.evaluation_id).aborted || cancelReason() === 'CANCELLED',
+      canceled: step.canceled.aborted || cancelReason() === 'CANCELLED',
       shutdown: cancelReason() === 'WORKER_SHUTDOWN',
       random: Math.random,
     });

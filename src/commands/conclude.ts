@@ -6,6 +6,7 @@ import type { CommandContext } from './context.ts';
 import { ExitSignal } from './exit-signal.ts';
 import { followEvaluation, Interrupted } from './follow.ts';
 import { loadReport } from './load-report.ts';
+import type { RunningWorker } from '../worker.ts';
 import type { Session } from './session.ts';
 import { startEvaluation } from './start-evaluation.ts';
 
@@ -24,7 +25,10 @@ export async function conclude(
   try {
     const { whileUnavailable } = await import('./while-unavailable.ts');
     await whileUnavailable(() => startEvaluation(session.client, session.config.taskQueue, row));
-    const following = followEvaluation(context, session, row.id, { signal: interrupt.signal, quiet: options.json && !context.isTty });
+    const following = followEvaluation(context, session, row.id, {
+      signal: interrupt.signal,
+      quiet: options.json && !context.isTty,
+    });
     const ended = await Promise.race([following, worker?.failed ?? new Promise<never>(() => undefined)]);
     const report = await loadReport(session.db, ended, nextSteps(session));
     context.stdout(options.json ? renderJson(report) : renderText(report, layoutOf(context)));
@@ -32,8 +36,11 @@ export async function conclude(
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
     const now = await findEvaluation(session.db, row.id);
-    const goesOn = worker === null ? 'it goes on without this command' : 'what is finished is kept; nothing else runs now';
-    context.stderr(`\nstopped following ${row.id} (${now?.status ?? 'gone'}): ${goesOn}.\n  assay resume ${row.id}    go on\n  assay cancel ${row.id}    end it\n`);
+    const goesOn =
+      worker === null ? 'it goes on without this command' : 'what is finished is kept; nothing else runs now';
+    context.stderr(
+      `\nstopped following ${row.id} (${now?.status ?? 'gone'}): ${goesOn}.\n  assay resume ${row.id}    go on\n  assay cancel ${row.id}    end it\n`,
+    );
     throw new ExitSignal(EXIT.interrupted);
   } finally {
     interrupt.dispose();
@@ -53,7 +60,7 @@ function nextSteps(session: Session): { what: string; command: string }[] {
   return [{ what: 'Look at the workflows', command: `assay up    (then open ${session.stack.uiUrl})` }];
 }
 
-async function startOwnWorker(context: CommandContext, session: Session): Promise<import('../worker.ts').RunningWorker> {
+async function startOwnWorker(context: CommandContext, session: Session): Promise<RunningWorker> {
   const { startWorker } = await import('../worker.ts');
   const { fileLog } = await import('../local/file-log.ts');
   const log = fileLog(session.config.home, 'worker.log');

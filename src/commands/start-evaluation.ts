@@ -1,4 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import type { EvaluationRow } from '../db/evaluations.ts';
 import { markEnded } from '../db/evaluations.ts';
 import type { Db } from '../db/connect.ts';
@@ -19,17 +20,18 @@ export async function startEvaluation(client: Client, taskQueue: string, row: Ev
     workflowIdConflictPolicy: 'USE_EXISTING',
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     staticSummary: `${row.suite}: ${row.cases} cases, ${row.planned_trials} trials`.slice(0, 390),
-    typedSearchAttributes: await searchAttributes(row),
+    typedSearchAttributes: searchAttributes(row),
   });
 }
 
-async function searchAttributes(row: EvaluationRow): Promise<import('@temporalio/common').TypedSearchAttributes> {
-  const { TypedSearchAttributes, defineSearchAttributeKey } = await import('@temporalio/common');
+function searchAttributes(row: EvaluationRow): TypedSearchAttributes {
   const label = Object.entries(row.labels).map(([key, value]) => `${key}=${value}`)[0];
   return new TypedSearchAttributes([
     { key: defineSearchAttributeKey('AssaySuite', 'KEYWORD'), value: row.suite.slice(0, 200) },
     { key: defineSearchAttributeKey('AssayKind', 'KEYWORD'), value: row.kind },
-    ...(label === undefined ? [] : [{ key: defineSearchAttributeKey('AssayLabel', 'KEYWORD'), value: label.slice(0, 200) }]),
+    ...(label === undefined
+      ? []
+      : [{ key: defineSearchAttributeKey('AssayLabel', 'KEYWORD'), value: label.slice(0, 200) }]),
   ]);
 }
 

@@ -13,7 +13,10 @@ const parsers = {
     if (oid === OID.int8 || oid === OID.numeric) return Number;
     if (oid === OID.text || oid === OID.varchar) return unescapeText;
     if (oid === OID.jsonb) return fromJsonb;
-    const parse = pg.types.getTypeParser(oid, format ?? 'text') as (value: string) => unknown;
+    const parse = (pg.types.getTypeParser as (oid: number, format: string) => (value: string) => unknown)(
+      oid,
+      format ?? 'text',
+    );
     if (oid === OID.textArray) return (value) => (parse(value) as string[]).map(unescapeText);
     return parse;
   },

@@ -49,7 +49,11 @@ export interface EvaluationFilter {
 
 /** Newest first. */
 export async function listEvaluations(db: Db, filter: EvaluationFilter = {}): Promise<EvaluationRow[]> {
-  let query = db.selectFrom('evaluation').selectAll().orderBy('created_at', 'desc').limit(filter.limit ?? 20);
+  let query = db
+    .selectFrom('evaluation')
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .limit(filter.limit ?? 20);
   if (filter.suite !== undefined) query = query.where('suite', '=', escapeText(filter.suite));
   if (filter.status !== undefined) query = query.where('status', '=', filter.status);
   if (filter.scheduleId !== undefined) query = query.where('schedule_id', '=', filter.scheduleId);
@@ -63,7 +67,7 @@ export async function countRunning(db: Db): Promise<number> {
     .select((e) => e.fn.countAll<number>().as('n'))
     .where('status', '=', 'running')
     .executeTakeFirstOrThrow();
-  return Number(row.n);
+  return row.n;
 }
 
 /** Marks the start. The first start time is kept over resumes. */

@@ -11,7 +11,7 @@ export interface Listener {
  * keep a slower fallback (heartbeats).
  */
 export function listen(databaseUrl: string, channel: string, onNotice: (payload: string) => void): Listener {
-  let closed = false;
+  const state = { closed: false };
   let client: pg.Client | null = null;
 
   async function connectOnce(): Promise<void> {
@@ -29,18 +29,18 @@ export function listen(databaseUrl: string, channel: string, onNotice: (payload:
   }
 
   const loop = (async () => {
-    for (let delay = 100; !closed; delay = Math.min(delay * 2, 2_000)) {
+    for (let delay = 100; !state.closed; delay = Math.min(delay * 2, 2_000)) {
       await connectOnce().then(
         () => void (delay = 100),
         () => undefined,
       );
-      if (!closed) await sleep(delay);
+      if (!state.closed) await sleep(delay);
     }
   })();
 
   return {
     async close() {
-      closed = true;
+      state.closed = true;
       await client?.end().catch(() => undefined);
       await Promise.race([loop, sleep(3_000, undefined, { ref: false })]);
     },

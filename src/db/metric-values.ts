@@ -1,7 +1,11 @@
 import type { Db } from './connect.ts';
 
 /** The value of one metric for several evaluations, by id; those without a result are left out. */
-export async function loadMetricOf(db: Db, metric: string, ids: readonly string[]): Promise<Map<string, number | null>> {
+export async function loadMetricOf(
+  db: Db,
+  metric: string,
+  ids: readonly string[],
+): Promise<Map<string, number | null>> {
   if (ids.length === 0) return new Map();
   const rows = await db
     .selectFrom('evaluation_metric')

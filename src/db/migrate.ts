@@ -69,7 +69,9 @@ async function readStatus(db: Db): Promise<MigrationStatus> {
     .filter((name) => /^\d.*\.(ts|js)$/.test(name) && !name.endsWith('.d.ts'))
     .map((name) => name.replace(/\.(ts|js)$/, ''))
     .sort();
-  const table = await sql<{ exists: boolean }>`select to_regclass('kysely_migration') is not null as exists`.execute(db);
+  const table = await sql<{ exists: boolean }>`select to_regclass('kysely_migration') is not null as exists`.execute(
+    db,
+  );
   if (table.rows[0]?.exists !== true) return { applied: [], pending: known, unknown: [] };
   const rows = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(db);
   const applied = rows.rows.map((row) => row.name);
@@ -86,4 +88,3 @@ function newerSchema(unknown: string[]): UserError {
     exitCode: 4,
   });
 }
-

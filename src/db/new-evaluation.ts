@@ -52,7 +52,9 @@ export function newEvaluation(source: SuiteSource, options: EvaluationOptions): 
     options.trials === undefined ? one : { ...one, trials: options.trials },
   );
   const data =
-    cases.length === source.cases.length ? source.hashes.data : hashValue(cases.map((one) => source.caseHashes.get(one.id) ?? ''));
+    cases.length === source.cases.length
+      ? source.hashes.data
+      : hashValue(cases.map((one) => source.caseHashes.get(one.id) ?? ''));
   return {
     id: options.id ?? evaluationId(suite.name, options.now, options.suffix),
     suite,
@@ -78,6 +80,11 @@ export function isOffline(suite: Suite, env: Readonly<Record<string, string | un
 
 function evaluationId(suiteName: string, now: Date, suffix = randomBytes(3).toString('hex')): string {
   const stamp = now.toISOString().replaceAll(/[-:]/g, '').replace('T', '-').slice(0, 15);
-  const slug = suiteName.normalize('NFKD').replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '').toLowerCase().slice(0, 40);
+  const slug = suiteName
+    .normalize('NFKD')
+    .replaceAll(/[^A-Za-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+    .toLowerCase()
+    .slice(0, 40);
   return `${slug === '' ? 'suite' : slug}-${stamp}-${suffix}`;
 }

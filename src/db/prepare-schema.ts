@@ -6,7 +6,10 @@ import { migrate, migrationStatus, requireCurrentSchema } from './migrate.ts';
  * behind is left to its owner.
  * @throws UserError (exit 4) naming the missing migrations and how to apply them.
  */
-export async function prepareSchema(databaseUrl: string, options: { embedded: boolean }): Promise<{ applied: string[] }> {
+export async function prepareSchema(
+  databaseUrl: string,
+  options: { embedded: boolean },
+): Promise<{ applied: string[] }> {
   const status = await migrationStatus(databaseUrl).catch((error: unknown) => {
     const message = error instanceof Error ? error.message : String(error);
     throw new UserError(`Postgres cannot be used: ${message}`, {

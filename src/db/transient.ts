@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const TRANSIENT_STATES = new Set(['57P01', '57P02', '57P03', '40001', '40P01', '53300', '55P03', 'XX000']);
 const TRANSIENT_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH']);
-const TRANSIENT_TEXT = /terminated|timeout exceeded when trying to connect|Connection ended|not queryable|server conn|starting up/i;
+const TRANSIENT_TEXT =
+  /terminated|timeout exceeded when trying to connect|Connection ended|not queryable|server conn|starting up/i;
 
 /** True for failures that go away when Postgres is back: lost connections, restarts, serialization conflicts. */
 export function isTransient(error: unknown): boolean {

@@ -63,9 +63,25 @@ export async function loadTrialDetail(
   const scores = await loadScoresOfCase(db, key.evaluationId, key.caseId);
   const place = { evaluation_id: key.evaluationId, case_id: escapeText(key.caseId), trial_index: key.trialIndex };
   const [trajectory, verdicts, calls] = await Promise.all([
-    db.selectFrom('trajectory').select('body').where((e) => e.and(place)).executeTakeFirst(),
-    db.selectFrom('judge_verdict').selectAll().where((e) => e.and(place)).orderBy('dimension').orderBy('vote').execute(),
-    db.selectFrom('model_call').selectAll().where((e) => e.and(place)).orderBy('called_at').orderBy('sequence').execute(),
+    db
+      .selectFrom('trajectory')
+      .select('body')
+      .where((e) => e.and(place))
+      .executeTakeFirst(),
+    db
+      .selectFrom('judge_verdict')
+      .selectAll()
+      .where((e) => e.and(place))
+      .orderBy('dimension')
+      .orderBy('vote')
+      .execute(),
+    db
+      .selectFrom('model_call')
+      .selectAll()
+      .where((e) => e.and(place))
+      .orderBy('called_at')
+      .orderBy('sequence')
+      .execute(),
   ]);
   return {
     trial,

@@ -1,6 +1,6 @@
 import type { EndpointRequest } from '../activities/deps.ts';
 import type { Agent } from '../agents/agent.ts';
-import { createAgent } from '../agents/index.ts';
+import { type ClosableAgent, createAgent } from '../agents/index.ts';
 import { createModelClient } from '../agents/openai-client.ts';
 import type { Config } from '../config.ts';
 import type { ModelClient } from '../core/model.ts';
@@ -19,7 +19,7 @@ export interface Adapters {
 export function createAdapters(config: Config): Adapters {
   const clients = new Map<string, ModelClient>();
   const scripted = new Map<string, Promise<ScriptedModel>>();
-  const agents = new Set<{ close?: () => Promise<void> }>();
+  const agents = new Set<ClosableAgent>();
 
   async function endpointOf(request: EndpointRequest): Promise<{ baseUrl: string; apiKey: string | null }> {
     if (request.offlineModel !== null) {
@@ -53,11 +53,11 @@ export function createAdapters(config: Config): Adapters {
         baseUrl: target.baseUrl,
         apiKey: target.apiKey,
       });
-      agents.add(agent as { close?: () => Promise<void> });
+      agents.add(agent);
       return agent;
     },
     async close() {
-      await Promise.allSettled([...agents].map((agent) => agent.close?.()));
+      await Promise.allSettled([...agents].map((agent) => agent.close()));
       await Promise.allSettled([...scripted.values()].map(async (server) => (await server).close()));
     },
   };
