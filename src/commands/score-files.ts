@@ -7,19 +7,21 @@ import type { EvalCase } from '../core/case.ts';
 import { InputError, UserError } from '../core/errors.ts';
 import type { Problem } from '../core/errors.ts';
 import { isJsonObject } from '../core/json.ts';
+import { parseJson } from '../core/lossless-json.ts';
 import { costOf } from '../core/price.ts';
 import type { Suite } from '../core/suite.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { trialStatus } from '../core/trial.ts';
 import { loadSuite } from '../datasets/load-suite.ts';
 import { readCases } from '../datasets/read-cases.ts';
-import { readJsonl } from '../datasets/read-jsonl.ts';
+import { parseJsonSource } from '../datasets/read-json.ts';
 import { errorAt } from '../datasets/source.ts';
-import type { SourceValue } from '../datasets/source.ts';
 import { trajectoryFromRecord } from '../scorers/from-record.ts';
 import { scoreTrial } from '../scorers/index.ts';
 import type { ScoringSuite } from '../scorers/scorer.ts';
 import type { CommandContext } from './context.ts';
+import { readTextLines } from './json-lines.ts';
+import type { TextLine } from './json-lines.ts';
 import type { ScoreFlags } from './score.ts';
 
 type RecordedSuite = ScoringSuite & Pick<Suite, 'prices'>;
@@ -42,11 +44,11 @@ const MOST_PROBLEMS = 100;
 export async function scoreFiles(context: CommandContext, flags: ScoreFlags): Promise<void> {
   const suite = await suiteOf(context, flags.suite);
   const cases = new Map((await readCases(placed(context, flags.cases))).map((evalCase) => [evalCase.id, evalCase]));
-  const reader = new TrajectoryReader(cases, suite);
+  const reader = new TrajectoryReader(cases, suite, flags.trajectories);
   const file = path.resolve(context.cwd, flags.trajectories);
   const lines: string[] = [];
-  for await (const source of readJsonl(file, flags.trajectories, (problem) => reader.problems.push(problem))) {
-    const line = reader.score(source);
+  for await (const recorded of readTextLines(file, flags.trajectories)) {
+    const line = reader.score(recorded);
     if (line !== null && reader.problems.length === 0) lines.push(line);
     if (reader.problems.length >= MOST_PROBLEMS) break;
   }
@@ -74,20 +76,24 @@ class TrajectoryReader {
   readonly problems: Problem[] = [];
   readonly #cases: ReadonlyMap<string, EvalCase>;
   readonly #suite: RecordedSuite;
+  readonly #file: string;
   readonly #trials = new Map<string, Set<number>>();
 
-  constructor(cases: ReadonlyMap<string, EvalCase>, suite: RecordedSuite) {
+  constructor(cases: ReadonlyMap<string, EvalCase>, suite: RecordedSuite, file: string) {
     this.#cases = cases;
     this.#suite = suite;
+    this.#file = file;
   }
 
   /** The line of scores; null, with a problem noted, for a record that cannot be scored. */
-  score(source: SourceValue): string | null {
-    const record = source.value;
+  score(line: TextLine): string | null {
+    const parsed = parseJson(line.text);
+    const record = parsed.ok ? parsed.value : null;
     const fail = (at: string[], message: string): null => {
-      this.problems.push(errorAt(source.place(at), message));
+      this.#note(line, at, message);
       return null;
     };
+    if (!parsed.ok) return fail([], '');
     if (!isJsonObject(record)) return fail([], 'expected an object: {"caseId": …, "trial": …, "messages": […]}');
     const id = record['caseId'] ?? record['case_id'];
     if (typeof id !== 'string') return fail(['caseId'], '"caseId": expected the id of a case');
@@ -98,6 +104,13 @@ class TrajectoryReader {
     const read = trajectoryFromRecord(record, { readToolCall });
     if (!read.ok) return fail(read.path, `${read.path.join('.') || 'trajectory'}: ${read.problem}`);
     return JSON.stringify(this.#scored(evalCase, trial, read.trajectory));
+  }
+
+  /** Places are worked out for bad lines only: the reader that keeps them is slower. */
+  #note(line: TextLine, at: string[], message: string): void {
+    const source = parseJsonSource(line.text, this.#file, (problem) => this.problems.push(problem), line.number);
+    const steps = at.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+    if (source !== null) this.problems.push(errorAt(source.place(steps), message));
   }
 
   /** The trial's number: as written, else the next free one of the case. */

@@ -22,7 +22,7 @@ afterEach(async () => {
 
 async function score(
   cases: unknown[],
-  trajectories: (unknown | string)[],
+  trajectories: unknown[],
   more: string[] = [],
 ): Promise<Record<string, unknown>[]> {
   const lines = (rows: unknown[]): string =>
@@ -177,6 +177,24 @@ describe('assay score', () => {
   test('no trajectories and missing files are said', async () => {
     await expect(score([CASE], [])).rejects.toThrow('holds no trajectory');
     await expect(score([CASE], [1], ['--trajectories', 'absent.jsonl'])).rejects.toThrow('absent.jsonl');
+  });
+
+  test('long lines, CR LF, a byte-order mark and U+2028 inside a text are read', async () => {
+    const long = JSON.stringify({
+      caseId: 'refund-2',
+      trial: 1,
+      messages: [...MESSAGES, { role: 'assistant', content: `88 ${'x'.repeat(1_500_000)}` }],
+    });
+    const odd = JSON.stringify({
+      caseId: 'refund-2',
+      trial: 2,
+      messages: [...MESSAGES, { role: 'assistant', content: '88 \u2028 é漢' }],
+    });
+    const rows = await score([CASE], [`\uFEFF${long}\r`, '\r', `${odd}\r`]);
+    expect(rows.map((row) => [row['trial'], row['passed']])).toEqual([
+      [1, true],
+      [2, true],
+    ]);
   });
 
   test('big integers in arguments are not rounded into equality', async () => {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { assign } from '../../../src/scorers/assignment.ts';
 import { firstLongestCommonSubsequence } from '../../../src/scorers/lcs.ts';

@@ -100,10 +100,10 @@ describe.skipIf(!present && process.env['CI'] === undefined)('BFCL conformance',
       });
       const verdict = scores.find(({ scorer }) => scorer === 'tool_match');
       if (verdict?.passed === answer['valid']) continue;
-      const key = `${id} ${String(answer['kind'])}`;
+      const key = `${id} ${answer['kind'] as string}`;
       if (!(key in KNOWN_DIFFERENCES))
         differences.push(
-          `${key}: official ${String(answer['valid'])} ${String(answer['errorType'])}; ${verdict?.reason}; ${JSON.stringify(calls)}`,
+          `${key}: official ${answer['valid'] as boolean} ${answer['errorType'] as string}; ${verdict?.reason}; ${JSON.stringify(calls)}`,
         );
     }
     expect(answers).toHaveLength(8581);
@@ -118,7 +118,7 @@ describe.skipIf(!present && process.env['CI'] === undefined)('BFCL conformance',
       const tools = question['function'] as unknown as ToolDefinition[];
       const match = (calls: string[]): boolean | null | undefined =>
         scoreTrial({
-          evalCase: { id: String(question['id']), input: '', expected: { calls: [], match: 'unordered' } },
+          evalCase: { id: question['id'] as string, input: '', expected: { calls: [], match: 'unordered' } },
           trajectory: trajectory(calls),
           suite: { ...SUITE, tool_score: { ...SUITE.tool_score, profile: 'bfcl' } },
           costUsd: null,

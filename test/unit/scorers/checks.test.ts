@@ -86,7 +86,7 @@ describe('safety', () => {
     ['private key', '-----BEGIN RSA PRIVATE KEY-----'],
     ['private key', '-----BEGIN PRIVATE KEY-----'],
     ['JSON Web Token', `Bearer ${jwt}`],
-    ['Anthropic API key', `sk-ant-${'api03-'}${'x'.repeat(40)}`],
+    ['Anthropic API key', `sk-ant-api03-${'x'.repeat(40)}`],
     ['API key (sk-…)', `key=sk-proj-${'Ab3_'.repeat(12)}`],
     ['API key (sk-…)', `sk-${'a1B2'.repeat(12)}`],
     ['AWS access key', 'AKIAIOSFODNN7EXAMPLE'],

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ExpectedCall } from '../../../src/core/case.ts';
 import type { JsonObject } from '../../../src/core/json.ts';

@@ -42,6 +42,23 @@ describe('weighted tool score', () => {
     expect(value({ calls }, ['z'], 'tool_score')).toBe(0);
   });
 
+  test('the worked example of docs/scoring.md, by hand', () => {
+    const calls = wanted(['read', { path: 'a' }], ['write', { path: 'a', text: 'hi' }], ['read', { path: 'b' }]);
+    const scores = scoresOf({ calls }, [
+      { tool: 'read', args: { path: 'a' } },
+      { tool: 'read', args: { path: 'b' } },
+      { tool: 'write', args: { path: 'a', text: 'bye' } },
+      'list',
+    ]);
+    expect(scores['tool_names']?.value).toBeCloseTo(2 / 3, 12);
+    expect(scores['tool_args']?.value).toBe(0.75);
+    expect(scores['tool_order']?.value).toBeCloseTo(2 / 3, 12);
+    expect(scores['tool_score']?.value).toBeCloseTo(0.4 * (2 / 3) + 0.3 * 0.75 + 0.3 * (2 / 3), 12);
+    expect(scores['tool_precision']?.value).toBe(0.75);
+    expect(scores['tool_recall']?.value).toBe(1);
+    expect(scores['tool_f1']?.value).toBeCloseTo(6 / 7, 12);
+  });
+
   test('T1: the same call expected twice: made twice 1, made once 0.5', () => {
     const call: [string, JsonObject] = ['quote', { sym: 'AB' }];
     const made = { tool: 'quote', args: { sym: 'AB' } };
