@@ -21,9 +21,16 @@ if (major < 22 || (major === 22 && minor < 12)) {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => process.exit(signal === null ? code : 130));
 } else {
-  const compiled = path.join(here, '../dist/src/client.js');
-  const entry = existsSync(compiled) ? compiled : path.join(here, '../src/client.ts');
-  process.argv[1] = entry;
+  // A checkout has the source, and its dist/ may be old; the package has dist/ alone.
+  const source = path.join(here, '../src/client.ts');
+  const runsSource = existsSync(source) && Boolean(process.features.typescript);
+  const entry = runsSource ? source : path.join(here, '../dist/src/client.js');
+  if (!existsSync(entry)) {
+    process.stderr.write(
+      `assay is not complete: ${entry} is missing.\n  → in a checkout: npm run build; else: npm i assay\n`,
+    );
+    process.exit(2);
+  }
   const { start } = await import(pathToFileURL(entry).href);
   await start();
 }

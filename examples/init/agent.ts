@@ -2,14 +2,7 @@
 // It runs in a process of its own. Tools called through `context.tools` are answered by the mock world and recorded;
 // `context.wrap(myTools)` records tools of your own without changing their code; `context.complete(request)` is a model
 // call that is not paid for twice when a trial is taken up again.
-
-interface Input {
-  input: string;
-}
-
-interface Context {
-  tools: Record<string, (args?: Record<string, unknown>) => Promise<unknown>>;
-}
+import type { AgentFunction } from 'assay';
 
 interface Order {
   status: string;
@@ -17,14 +10,16 @@ interface Order {
 }
 
 /** Answers by rule: enough to see a module agent at work. */
-export default async function agent({ input }: Input, { tools }: Context): Promise<string> {
+const agent: AgentFunction = async (input, { tools }) => {
   const id = /[A-Z]-\d{3}/.exec(input)?.[0];
   if (id === undefined)
     return /order|money|refund/i.test(input) ? 'What is your order number?' : 'I only help with orders.';
   try {
-    const order = (await tools['get_order']?.({ order_id: id })) as Order;
+    const order = (await tools['get_order']?.({ order_id: id })) as unknown as Order;
     return `Order ${id} is ${order.status}.`;
   } catch {
     return `I could not find order ${id}.`;
   }
-}
+};
+
+export default agent;
