@@ -34,11 +34,12 @@ export function toModelError(error: unknown, facts: CallFacts): ModelError {
     return new ModelError(kind, withoutKey(message, facts.apiKey), { status, retryAfterMs });
   }
   if (error instanceof APIConnectionTimeoutError) return fail('timeout', 'no reply in time', facts);
-  if (error instanceof APIConnectionError) return fail('connection', connectionText(error), facts);
+  if (error instanceof APIConnectionError)
+    return fail('connection', connectionText(error), facts, { cause: socketError(error) });
   if (error instanceof APIError) return fromApiError(error, facts);
   if (error instanceof SyntaxError) return fail('invalid_reply', `the reply is not JSON: ${error.message}`, facts);
   // A body cut in the middle arrives as a plain TypeError "terminated", a refused connection as "fetch failed".
-  return fail('connection', connectionText(error), facts);
+  return fail('connection', connectionText(error), facts, { cause: socketError(error) });
 }
 
 function fromApiError(error: APIError, facts: CallFacts): ModelError {
@@ -112,7 +113,7 @@ function fail(
   kind: ModelErrorKind,
   what: string,
   facts: CallFacts,
-  options: { status?: number | null; retryAfterMs?: number | null } = {},
+  options: { status?: number | null; retryAfterMs?: number | null; cause?: unknown } = {},
 ): ModelError {
   const advice = ADVICE[kind]?.(facts);
   const text = `model endpoint ${facts.baseUrl}: ${clip(what)}${advice === undefined ? '' : `. ${advice}`}`;
@@ -134,6 +135,14 @@ function describeBody(error: APIError): string {
   const code = typeof error.code === 'string' ? ` (${error.code})` : '';
   if (isJsonObject(body) && typeof body['message'] === 'string') return body['message'] + code;
   return error.message.replace(/^\d{3} /, '') + code;
+}
+
+/** The system error underneath (it has a code such as ECONNREFUSED); others may quote headers, and so the key. */
+function socketError(error: unknown): unknown {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if ('syscall' in cause || cause instanceof AggregateError) return cause;
+  }
+  return undefined;
 }
 
 /** `connect ECONNREFUSED 127.0.0.1:1` lies two causes deep under "Connection error." */

@@ -14,6 +14,7 @@ export type StopKind =
   | 'budget'
   | 'fail_fast'
   | 'no_progress'
+  | 'invalid_setup'
   | 'terminated'
   | 'canceled';
 

@@ -81,14 +81,11 @@ async function runRounds(input: EvaluationInput, control: Control): Promise<Stop
 /** A sliding window of shards; lanes of ended shards go to those still running. */
 async function runShards(input: EvaluationInput, plan: Plan, control: Control): Promise<Stop | null> {
   const queue = [...plan.shards];
-  const running = new Map<number, ChildWorkflowHandle<typeof shard>>();
+  const running: Running = new Map();
   const outcome: Outcome = { stop: null, error: null, drain: false };
   const scope = new CancellationScope();
-  const settings = (): { lanes: number; paused: boolean } => {
-    const concurrency = control.concurrency ?? plan.concurrency;
-    const open = Math.min(plan.window, concurrency, running.size + queue.length);
-    return { lanes: Math.max(1, Math.ceil(concurrency / Math.max(1, open))), paused: control.paused ?? plan.paused };
-  };
+  const concurrency = (): number => control.concurrency ?? plan.concurrency;
+  const paused = (): boolean => control.paused ?? plan.paused;
   const follow = async (number: number, handle: ChildWorkflowHandle<typeof shard>): Promise<void> => {
     await handle
       .result()
@@ -96,17 +93,19 @@ async function runShards(input: EvaluationInput, plan: Plan, control: Control): 
       // A shard terminated from outside leaves its trials missing: the next round finds them.
       .catch((error: unknown) => void (outcome.error ??= isCancellation(error) ? error : null));
     running.delete(number);
-    if (queue.length === 0) control.changed += 1;
     if (outcome.stop !== null) scope.cancel();
   };
   const followers: Promise<void>[] = [];
   const goesOn = (): boolean => outcome.stop === null && outcome.error === null;
   const startNext = async (): Promise<void> => {
-    while (!outcome.drain && goesOn() && queue.length > 0 && running.size < windowOf(plan, control)) {
-      const lanes = settings();
+    for (;;) {
+      const window = Math.min(plan.window, concurrency());
+      if (outcome.drain || !goesOn() || queue.length === 0 || running.size >= window) return;
+      const places = Math.min(window, running.size + queue.length) - running.size;
+      const told = { lanes: Math.ceil(Math.max(0, concurrency() - lanesGiven(running)) / places), paused: paused() };
       const number = queue.shift() as number;
-      const handle = await startShard(input, plan, number, lanes);
-      running.set(number, handle);
+      const handle = await startShard(input, plan, number, told);
+      running.set(number, { handle, ...told });
       followers.push(follow(number, handle));
     }
   };
@@ -118,8 +117,8 @@ async function runShards(input: EvaluationInput, plan: Plan, control: Control): 
         await startNext();
         if (outcome.drain && running.size === 0) break;
         const seen = { changes: control.changed, size: running.size };
+        await tellShards(running, concurrency(), paused());
         await condition(() => control.changed !== seen.changes || running.size !== seen.size || !goesOn());
-        if (control.changed !== seen.changes && goesOn()) await tellShards(running, settings());
       }
     })
     .catch((error: unknown) => void (outcome.error ??= error));
@@ -137,17 +136,24 @@ interface Outcome {
   drain: boolean;
 }
 
-function windowOf(plan: Plan, control: Control): number {
-  return Math.min(plan.window, control.concurrency ?? plan.concurrency);
+/** Shards under way, by number, with what they were told last. */
+type Running = Map<number, { handle: ChildWorkflowHandle<typeof shard>; lanes: number; paused: boolean }>;
+
+function lanesGiven(running: Running): number {
+  return [...running.values()].reduce((sum, { lanes }) => sum + lanes, 0);
 }
 
-async function tellShards(
-  running: Map<number, ChildWorkflowHandle<typeof shard>>,
-  settings: { lanes: number; paused: boolean },
-): Promise<void> {
-  for (const handle of running.values()) {
-    await handle.signal(setPaused, settings.paused).catch(ignoreEnded);
-    await handle.signal(setLanes, settings.lanes).catch(ignoreEnded);
+/** Gives the running shards their share of the lanes, which add up to the concurrency exactly, and the pause. */
+async function tellShards(running: Running, concurrency: number, paused: boolean): Promise<void> {
+  const shards = [...running.values()];
+  const idle = shards.some(({ lanes }) => lanes === 0) && shards.length <= concurrency;
+  const share = lanesGiven(running) !== concurrency || idle;
+  for (const [order, one] of shards.entries()) {
+    const part = Math.floor(concurrency / shards.length) + (order < concurrency % shards.length ? 1 : 0);
+    if (one.paused !== paused) await one.handle.signal(setPaused, paused).catch(ignoreEnded);
+    if (share && one.lanes !== part) await one.handle.signal(setLanes, part).catch(ignoreEnded);
+    one.paused = paused;
+    if (share) one.lanes = part;
   }
 }
 

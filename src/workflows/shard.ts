@@ -93,7 +93,10 @@ async function runLanes(
   const open = (): boolean => next < trials.length && state.stop === null && failure.error === null;
   const lane = async (): Promise<void> => {
     while (open() && active <= state.lanes) {
-      if (state.paused) await condition(() => !state.paused || !open());
+      if (state.paused) {
+        await condition(() => !state.paused || !open());
+        continue;
+      }
       const trial = open() ? trials[next++] : undefined;
       if (trial === undefined) return;
       const stop = await runTrial(trial);
