@@ -54,7 +54,11 @@ export async function readTools(source: SourceValue, folder: SuiteFolder, report
     const parsed = toolDefinitionSchema.safeParse(value);
     if (!parsed.success) {
       const name = (path: Path): string => formatPath(['tools', i, ...path]);
-      zodProblems(parsed.error.issues, { value, place: (path) => from.place([i, ...path]), name }).forEach(report);
+      zodProblems(parsed.error.issues, {
+        value,
+        place: (path, target) => from.place([i, ...path], target),
+        name,
+      }).forEach(report);
       return;
     }
     const place = from.place([i]);

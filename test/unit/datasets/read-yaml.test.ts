@@ -31,7 +31,11 @@ describe('D1: hostile YAML is refused with its line', () => {
   });
 
   test('deep nesting, block and flow', () => {
-    for (const text of [`x: 1\ny: ${'['.repeat(100_000)}`, `x: 1\n${'- '.repeat(20_000)}z`, `${'['.repeat(600)}1${']'.repeat(600)}`]) {
+    for (const text of [
+      `x: 1\ny: ${'['.repeat(100_000)}`,
+      `x: 1\n${'- '.repeat(20_000)}z`,
+      `${'['.repeat(600)}1${']'.repeat(600)}`,
+    ]) {
       const { source, problems } = read(text);
       expect(source).toBeNull();
       expect(problems.length).toBeGreaterThan(0);
@@ -59,7 +63,9 @@ describe('D1: hostile YAML is refused with its line', () => {
 
 describe('D2: YAML 1.2, no silent change of type', () => {
   test('words stay text', () => {
-    const { source } = read('country: NO\nflag: yes\noff: off\non: y\ntime: 12:30:45\ndate: 2024-01-02\nnull_word: Null');
+    const { source } = read(
+      'country: NO\nflag: yes\noff: off\non: y\ntime: 12:30:45\ndate: 2024-01-02\nnull_word: Null',
+    );
     expect(source?.value).toEqual({
       country: 'NO',
       flag: 'yes',

@@ -1,0 +1,61 @@
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { registerLint } from '../../../src/commands/lint.ts';
+import { folderWith } from '../datasets/temporary-folder.ts';
+import { runCommand } from './command-harness.ts';
+
+const SUITE = 'name: s\nkind: deep\ndatasets: [cases.yaml]\nagent: {type: openai, model: m}\n';
+
+test('a sound suite: exit 0', async () => {
+  const cwd = await folderWith({ 'suite.yaml': SUITE, 'cases.yaml': '- {id: a, input: x}\n' });
+  expect(await runCommand(registerLint, ['lint'], { cwd })).toEqual({
+    stdout: '1 case, no problems\n',
+    stderr: '',
+    exitCode: 0,
+  });
+});
+
+test('warnings are shown and exit 0; the list of vague words can be replaced', async () => {
+  const cwd = await folderWith({
+    'suite.yaml': SUITE,
+    'cases.yaml': '- {id: a, input: x, rubric: a nice and good answer}\n',
+  });
+  const run = await runCommand(registerLint, ['lint', 'suite.yaml', '--vague-words', 'answer'], { cwd });
+  expect(run.exitCode).toBe(0);
+  expect(run.stdout).toContain('cases.yaml:1:45: warning: ');
+  expect(run.stdout).toContain('"answer" cannot be checked');
+  expect(run.stdout).toContain('1 case, 0 errors, 1 warning\n');
+  expect((await runCommand(registerLint, ['lint', 'suite.yaml'], { cwd })).stdout).toContain('2 warnings');
+});
+
+test('errors: all of them as file:line:column, exit 2; with --json as data', async () => {
+  const cwd = await folderWith({
+    'suite.yaml': `${SUITE}judge: {model: j, prompts: prompts}\noffline_model: model.yaml\n`,
+    'cases.yaml': '- {id: a, input: x}\n',
+    'prompts/task_completion.txt': 'x\n=====\n{{no_such_variable}}\n',
+    'model.yaml': 'rules: [{when: {user_contans: x}, reply: {content: y}}]\n',
+  });
+  const run = await runCommand(registerLint, ['lint', 'suite.yaml'], { cwd });
+  expect(run.exitCode).toBe(2);
+  expect(run.stdout).toContain('no_such_variable');
+  expect(run.stdout).toContain('model.yaml');
+  const json = await runCommand(registerLint, ['lint', 'suite.yaml', '--json'], { cwd });
+  expect(json.exitCode).toBe(2);
+  const data = JSON.parse(json.stdout) as { errors: number; problems: { file: string; line: number }[] };
+  expect(data.errors).toBe(data.problems.length);
+  expect(data.errors).toBeGreaterThanOrEqual(2);
+});
+
+test('a matcher only the scorer can judge, such as a date that is none, is an error', async () => {
+  const cases = '- {id: a, input: x, expected: {calls: [{tool: f, args: {d: {date: {value: not-a-date}}}}]}}\n';
+  const cwd = await folderWith({ 'suite.yaml': SUITE, 'cases.yaml': cases });
+  const run = await runCommand(registerLint, ['lint', path.join(cwd, 'suite.yaml')], { cwd });
+  expect(run.exitCode).toBe(2);
+  expect(run.stdout).toMatch(/cases\.yaml:1:8: error: case "a": expected arguments: d: /);
+});
+
+test('a suite that is not there: exit 2', async () => {
+  const cwd = await folderWith({});
+  const run = await runCommand(registerLint, ['lint', 'nope.yaml'], { cwd });
+  expect(run).toMatchObject({ exitCode: 2, stdout: 'nope.yaml: error: no such file\n1 error, 0 warnings\n' });
+});
