@@ -77,7 +77,7 @@ function compareArgument(schema: JsonObject, key: string, wanted: JsonObject, ma
   const accepted = acceptedValues(wanted[key] ?? null);
   const got = ownValue(made, key);
   const holds = got === undefined ? accepted.includes(LEFT_OUT) : accepts(propertyOf(schema, key), accepted, got);
-  return holds ? null : { key, wanted: preview(wanted[key]), got: got === undefined ? '(absent)' : preview(got) };
+  return holds ? null : { key, wanted: preview(wanted[key]), got: preview(got) };
 }
 
 /** The accepted values of an argument, `""` among them when it may be left out. */

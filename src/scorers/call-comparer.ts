@@ -53,19 +53,29 @@ export function callMismatch(calls: Calls, i: number, j: number): Mismatch | nul
   return comparer.args(expected.tool, expected.args, made.args, argsModeOf(calls.args, expected.tool));
 }
 
-/** {@link callMismatch} as a yes or no, each pair compared once. */
+function sameTool(calls: Calls, i: number, j: number): boolean {
+  const { expected, made, comparer } = calls;
+  return comparer.nameOf(expected[i]?.tool ?? '') === comparer.nameOf(made[j]?.tool ?? '');
+}
+
+const tables = new WeakMap<Calls, (i: number, j: number) => boolean>();
+
+/** {@link callMismatch} as a yes or no; each pair is compared once, whoever asks. */
 export function fitTable(calls: Calls): (i: number, j: number) => boolean {
+  const table = tables.get(calls);
+  if (table !== undefined) return table;
   const known = new Map<number, boolean>();
   const width = calls.made.length;
-  return (i, j) => {
+  const fits = (i: number, j: number): boolean => {
     const key = i * width + j;
-    let fits = known.get(key);
-    if (fits === undefined) {
-      fits = callMismatch(calls, i, j) === null;
-      known.set(key, fits);
-    }
-    return fits;
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const now = sameTool(calls, i, j) && callMismatch(calls, i, j) === null;
+    known.set(key, now);
+    return now;
   };
+  tables.set(calls, fits);
+  return fits;
 }
 
 /** The arguments tool_args looks at; null when they are not checked (`args: null`, or mode `ignore`). */

@@ -30,10 +30,18 @@ interface Context extends EqualityOptions {
 }
 
 const MODIFIERS: ReadonlySet<string> = new Set(['ignore_case', 'coerce', 'optional', 'unordered']);
-const ABSENT = '(absent)';
 
-function mismatch(path: string, wanted: string, made: Json | undefined): Mismatch {
-  return { key: path, wanted, got: made === undefined ? ABSENT : preview(made) };
+/** Worded only when read: most comparisons are made to count, and their differences are never shown. */
+function mismatch(path: string, words: string, wanted: Json | undefined, made: Json | undefined): Mismatch {
+  return {
+    key: path,
+    get wanted() {
+      return words + preview(wanted);
+    },
+    get got() {
+      return preview(made);
+    },
+  };
 }
 
 /**
@@ -55,14 +63,14 @@ function compare(wanted: Json, made: Json | undefined, context: Context): Mismat
     return { key: context.path, wanted: `at most ${MAX_DEPTH} levels`, got: 'deeper nesting' };
   }
   if (!context.literal && isMatcher(wanted)) return compareMatcher(wanted, made, context);
-  if (made === undefined) return mismatch(context.path, preview(wanted), made);
+  if (made === undefined) return mismatch(context.path, '', wanted, made);
   if (!isContainer(wanted)) {
-    return equalScalars(wanted, made, context) ? null : mismatch(context.path, preview(wanted), made);
+    return equalScalars(wanted, made, context) ? null : mismatch(context.path, '', wanted, made);
   }
   if (Array.isArray(wanted)) {
     return context.unordered ? compareUnordered(wanted, made, context) : compareItems(wanted, made, context);
   }
-  if (!isContainer(made) || Array.isArray(made)) return mismatch(context.path, preview(wanted), made);
+  if (!isContainer(made) || Array.isArray(made)) return mismatch(context.path, '', wanted, made);
   return compareMembers(wanted, made, context);
 }
 
@@ -72,7 +80,7 @@ function sameScalar(wanted: Json, made: Json | undefined, context: Context): boo
 }
 
 function compareItems(wanted: Json[], made: Json, context: Context): Mismatch | null {
-  if (!Array.isArray(made) || made.length !== wanted.length) return mismatch(context.path, preview(wanted), made);
+  if (!Array.isArray(made) || made.length !== wanted.length) return mismatch(context.path, '', wanted, made);
   for (const [at, item] of wanted.entries()) {
     if (sameScalar(item, made[at], context)) continue;
     const inner = { ...context, path: `${context.path}[${at}]`, depth: context.depth + 1 };
@@ -94,15 +102,15 @@ function compareMembers(wanted: JsonObject, made: JsonObject, context: Context):
   }
   if (context.mode === 'superset') return null;
   for (const key of Object.keys(made)) {
-    if (made[key] !== undefined && !Object.hasOwn(wanted, key)) return mismatch(pathOf(key), ABSENT, made[key]);
+    if (made[key] !== undefined && !Object.hasOwn(wanted, key)) return mismatch(pathOf(key), '', undefined, made[key]);
   }
   return null;
 }
 
 function compareMatcher(matcher: JsonObject, made: Json | undefined, context: Context): Mismatch | null {
   const problem = matcherProblem(matcher);
-  if (problem !== null) return mismatch(context.path, problem, made);
-  if (made === undefined) return matcher['optional'] === true ? null : mismatch(context.path, preview(matcher), made);
+  if (problem !== null) return { key: context.path, wanted: problem, got: preview(made) };
+  if (made === undefined) return matcher['optional'] === true ? null : mismatch(context.path, '', matcher, made);
   const keys = Object.keys(matcher);
   const others = keys.filter((key) => !MODIFIERS.has(key));
   const inner: Context = {
@@ -132,18 +140,18 @@ function compareOperand(key: string, operand: Json, made: Json, context: Context
     case 'any_of':
       return asList(operand).some((option) => compare(option, made, context) === null)
         ? null
-        : mismatch(path, `one of ${preview(operand)}`, made);
+        : mismatch(path, 'one of ', operand, made);
     case 'equals':
       return compare(operand, made, { ...context, literal: true });
     case 'ignore_case':
     case 'coerce':
       return modified && typeof operand === 'boolean' ? null : compare(operand, made, context);
     case 'number':
-      return withinTolerance(operand, made, context) ? null : mismatch(path, `number ${preview(operand)}`, made);
+      return withinTolerance(operand, made, context) ? null : mismatch(path, 'number ', operand, made);
     case 'regex':
-      return matchesRegex(operand, made, context) ? null : mismatch(path, `a match of regex ${preview(operand)}`, made);
+      return matchesRegex(operand, made, context) ? null : mismatch(path, 'a match of regex ', operand, made);
     case 'date':
-      return matchesDate(operand, made) ? null : mismatch(path, `date ${preview(operand)}`, made);
+      return matchesDate(operand, made) ? null : mismatch(path, 'date ', operand, made);
     case 'unordered':
       return Array.isArray(operand) ? compareUnordered(operand, made, context) : null;
     case 'schema': {
@@ -197,7 +205,7 @@ function matchesDate(operand: Json, made: Json): boolean {
 }
 
 function compareUnordered(wanted: Json[], made: Json, context: Context): Mismatch | null {
-  const whole = (): Mismatch => mismatch(context.path, `in any order ${preview(wanted)}`, made);
+  const whole = (): Mismatch => mismatch(context.path, 'in any order ', wanted, made);
   if (!Array.isArray(made)) return whole();
   if (context.mode !== 'superset' && made.length > wanted.length) return whole();
   if (context.mode !== 'subset' && made.length < wanted.length) return whole();
