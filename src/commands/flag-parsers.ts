@@ -51,7 +51,8 @@ export function listOf<T extends string>(known: readonly T[]): (text: string) =>
   return (text) => {
     const parts = text.split(',').map((part) => part.trim());
     const wrong = parts.filter((part) => !(known as readonly string[]).includes(part));
-    if (wrong.length > 0) throw new InvalidArgumentError(`Expected one or more of ${known.join(', ')}, separated by commas.`);
+    if (wrong.length > 0)
+      throw new InvalidArgumentError(`Expected one or more of ${known.join(', ')}, separated by commas.`);
     return [...new Set(parts)] as T[];
   };
 }

@@ -26,5 +26,5 @@ export async function countEnded(db: Db, ids: readonly string[]): Promise<Map<st
     .where('status', 'is not', null)
     .groupBy('evaluation_id')
     .execute();
-  return new Map(rows.map((row) => [row.evaluation_id, Number(row.n)]));
+  return new Map(rows.map((row) => [row.evaluation_id, row.n]));
 }

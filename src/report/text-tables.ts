@@ -172,7 +172,7 @@ function uncovered(gate: GateResult): boolean {
 }
 
 /** Every gate: name, wanted, got, n, verdict; below what is not plain, why and the cases behind it. */
-export function gateLines(model: ReportModel, width: number, style: Style): string[] {
+export function gateLines(model: Pick<ReportModel, 'gates'>, width: number, style: Style): string[] {
   const rows = model.gates.map((gate) => [
     GATE_SIGNS[gate.verdict][0],
     cleanText(gate.gate),

@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EXIT, UserError } from '../core/errors.ts';
+import { type EvaluationRow, findEvaluation, notifyCancel } from '../db/evaluations.ts';
+import { loadProgress } from '../db/missing-trials.ts';
+import { whileTransient } from '../db/transient.ts';
+import type { CommandContext } from './context.ts';
+import { endedTrials } from './eta.ts';
+import { resolveEvaluation } from './resolve-id.ts';
+import type { Session } from './session.ts';
+import { settleEvaluation } from './settle.ts';
+import { cancelWorkflow } from './tell-workflow.ts';
+
+export interface CancelPatience {
+  /** Milliseconds to wait for the workers that there are; then, on the embedded stack, one is started here. */
+  forWorkers: number;
+  /** Milliseconds to wait in all. */
+  inAll: number;
+}
+
+const PATIENCE: CancelPatience = { forWorkers: 5_000, inAll: 60_000 };
+const LOOK_MS = 200;
+
+/** Cancels an evaluation and waits until it has come to rest. */
+export async function cancelEvaluation(
+  context: CommandContext,
+  session: Session,
+  id: string,
+  flags: { json?: boolean },
+  patience: CancelPatience = PATIENCE,
+): Promise<void> {
+  const row = await resolveEvaluation(session.db, id);
+  if (row.status !== 'running' && row.status !== 'paused') {
+    await say(context, session, row, flags, `is ${row.status} already`);
+    return;
+  }
+  const runs = await cancelWorkflow(session.client, row.id);
+  await notifyCancel(session.db, row.id);
+  const ended = runs
+    ? await untilEnded(context, session, row.id, patience)
+    : await settleEvaluation(session.db, row, { status: 'canceled', stop: null });
+  await say(context, session, ended, flags, ended.status);
+}
+
+async function untilEnded(
+  context: CommandContext,
+  session: Session,
+  id: string,
+  patience: CancelPatience,
+): Promise<EvaluationRow> {
+  const byOthers = await waitForEnd(session, id, patience.forWorkers);
+  if (byOthers !== null) return byOthers;
+  if (!session.stack.embedded.temporal) {
+    context.stderr(`waiting for a worker to end ${id}, at most ${Math.round(patience.inAll / 1_000)} s\n`);
+    return (await waitForEnd(session, id, patience.inAll - patience.forWorkers)) ?? giveUp(id, patience);
+  }
+  // Nobody works on it: the request is carried out here. Trials are not: the workflow sees the cancellation first.
+  const { startOwnWorker } = await import('./own-worker.ts');
+  const worker = await startOwnWorker(context, session);
+  try {
+    const end = waitForEnd(session, id, patience.inAll - patience.forWorkers);
+    return (await Promise.race([end, worker.failed])) ?? giveUp(id, patience);
+  } finally {
+    await worker.stop();
+  }
+}
+
+function giveUp(id: string, patience: CancelPatience): never {
+  throw new UserError(`${id} was asked to end, but no worker did so within ${Math.round(patience.inAll / 1_000)} s.`, {
+    exitCode: EXIT.infrastructure,
+    hint: `The request stands: it ends as soon as a worker runs (\`assay worker\`). \`assay status ${id}\` shows it.`,
+  });
+}
+
+async function waitForEnd(session: Session, id: string, timeoutMs: number): Promise<EvaluationRow | null> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const row = await whileTransient(() => findEvaluation(session.db, id));
+    if (row === null) throw new Error(`evaluation ${id} was deleted while it was canceled`);
+    if (row.status !== 'running' && row.status !== 'paused') return row;
+    if (performance.now() >= deadline) return null;
+    await sleep(LOOK_MS);
+  }
+}
+
+async function say(
+  context: CommandContext,
+  session: Session,
+  row: EvaluationRow,
+  flags: { json?: boolean },
+  what: string,
+): Promise<void> {
+  const progress = await loadProgress(session.db, row.id);
+  const kept = endedTrials(progress);
+  if (flags.json === true) {
+    const value = { evaluation_id: row.id, status: row.status, trials: { planned: progress.planned, ended: kept } };
+    context.stdout(`${JSON.stringify(value, null, 2)}\n`);
+    return;
+  }
+  const next = kept < progress.planned ? `  → assay resume ${row.id}    go on later\n` : '';
+  context.stdout(
+    `${row.id} ${what}: ${kept} of ${progress.planned} trials are finished and kept\n${next}  → assay report ${row.id}    the report over what is finished\n`,
+  );
+}

@@ -1,0 +1,114 @@
+import type { ScheduleSummary } from '@temporalio/client';
+import { listEvaluations } from '../db/evaluations.ts';
+import { table } from '../report/align.ts';
+import { cleanText } from '../report/clean.ts';
+import { NONE } from '../report/format.ts';
+import { localMinute } from '../report/list-table.ts';
+import type { CommandContext } from './context.ts';
+import { embeddedWarning, SCHEDULED_WORKFLOW } from './schedule-create.ts';
+import type { Session } from './session.ts';
+import { whileUnavailable } from './while-unavailable.ts';
+
+/** A schedule as Temporal has it, with its last evaluation from Postgres. */
+export interface ListedSchedule {
+  schedule: string;
+  suite: string | null;
+  suite_path: string | null;
+  cron: string | null;
+  timezone: string | null;
+  paused: boolean;
+  note: string | null;
+  /** ISO 8601, soonest first. */
+  next: string[];
+  last: { evaluation_id: string; status: string; exit_code: number | null; verdict: string | null } | null;
+}
+
+/** What list and describe both say of a schedule. */
+interface Source {
+  scheduleId: string;
+  memo?: Record<string, unknown> | undefined;
+  state: { paused: boolean; note?: string | undefined };
+  info: { nextActionTimes: Date[] };
+}
+
+const NEXT_SHOWN = 3;
+
+async function listed(session: Session, source: Source): Promise<ListedSchedule> {
+  const [row] = await listEvaluations(session.db, { scheduleId: source.scheduleId, limit: 1 });
+  const text = (key: string): string | null => {
+    const value = source.memo?.[key];
+    return typeof value === 'string' ? value : null;
+  };
+  return {
+    schedule: source.scheduleId,
+    suite: text('suite'),
+    suite_path: text('suitePath'),
+    cron: text('cron'),
+    timezone: text('timezone'),
+    paused: source.state.paused,
+    note: source.state.note ?? null,
+    next: source.info.nextActionTimes.slice(0, NEXT_SHOWN).map((time) => time.toISOString()),
+    last:
+      row === undefined
+        ? null
+        : { evaluation_id: row.id, status: row.status, exit_code: row.exit_code, verdict: row.verdict },
+  };
+}
+
+async function ourSchedules(session: Session): Promise<ScheduleSummary[]> {
+  return whileUnavailable(async () => {
+    const found: ScheduleSummary[] = [];
+    for await (const summary of session.client.schedule.list()) {
+      if (summary.action?.workflowType === SCHEDULED_WORKFLOW) found.push(summary);
+    }
+    return found.sort((a, b) => (a.scheduleId < b.scheduleId ? -1 : 1));
+  });
+}
+
+/** Names of the schedules that start evaluations. */
+export async function scheduleNames(session: Session): Promise<string[]> {
+  return (await ourSchedules(session)).map((summary) => summary.scheduleId);
+}
+
+/** One schedule, read from the server and not from its index (which lags behind). */
+export async function describeSchedule(session: Session, name: string): Promise<ListedSchedule> {
+  return listed(session, await whileUnavailable(() => session.client.schedule.getHandle(name).describe()));
+}
+
+export async function listSchedules(context: CommandContext, session: Session, json: boolean): Promise<void> {
+  const summaries = await ourSchedules(session);
+  const schedules = await Promise.all(summaries.map((summary) => listed(session, summary)));
+  if (json) context.stdout(`${JSON.stringify(schedules, null, 2)}\n`);
+  else if (schedules.length === 0) context.stdout('no schedules; `assay schedule create` makes one\n');
+  else context.stdout(`${scheduleTable(schedules).join('\n')}\n`);
+  const warning = schedules.length === 0 ? null : embeddedWarning(session);
+  if (warning !== null) context.stderr(warning);
+}
+
+function scheduleTable(schedules: readonly ListedSchedule[]): string[] {
+  return table(
+    [
+      { title: 'schedule' },
+      { title: 'suite', max: 24 },
+      { title: 'cron' },
+      { title: 'time zone' },
+      { title: 'next' },
+      { title: 'last evaluation' },
+      { title: 'verdict', max: 60 },
+    ],
+    schedules.map((one) => [
+      one.schedule,
+      one.suite === null ? NONE : cleanText(one.suite),
+      one.cron ?? NONE,
+      one.timezone ?? NONE,
+      one.paused ? 'paused' : nextText(one.next),
+      one.last?.evaluation_id ?? NONE,
+      one.last === null ? NONE : cleanText(one.last.verdict ?? one.last.status),
+    ]),
+  );
+}
+
+function nextText(times: readonly string[]): string {
+  const [next] = times;
+  return next === undefined ? 'never' : localMinute(new Date(next));
+}
