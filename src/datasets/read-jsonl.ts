@@ -57,24 +57,24 @@ class LineCollector {
 
   *take(chunk: Buffer): Generator<Line> {
     let from = 0;
-    for (let i = 0; i < chunk.length; i++) {
-      const byte = chunk[i];
-      if (byte !== LF && byte !== CR) {
-        this.#afterCr = false;
-        continue;
+    let lf = chunk.indexOf(LF);
+    let cr = chunk.indexOf(CR);
+    while (lf !== -1 || cr !== -1) {
+      const isLf = cr === -1 || (lf !== -1 && lf < cr);
+      const end = isLf ? lf : cr;
+      if (isLf) lf = chunk.indexOf(LF, end + 1);
+      else cr = chunk.indexOf(CR, end + 1);
+      // An LF right after a CR is its second half, be it in the next chunk.
+      const ended = isLf && this.#afterCr && end === from;
+      this.#afterCr = !isLf;
+      if (!ended) {
+        this.#add(chunk.subarray(from, end));
+        yield* this.#finish();
+        this.#number++;
       }
-      if (byte === LF && this.#afterCr) {
-        // The second half of a CR LF, perhaps in the next chunk.
-        this.#afterCr = false;
-        from = i + 1;
-        continue;
-      }
-      this.#afterCr = byte === CR;
-      this.#add(chunk.subarray(from, i));
-      from = i + 1;
-      yield* this.#finish();
-      this.#number++;
+      from = end + 1;
     }
+    if (from < chunk.length) this.#afterCr = false;
     this.#add(chunk.subarray(from));
   }
 
