@@ -143,6 +143,11 @@ test('equality is reflexive and symmetric over JSON, whatever the key order', ()
   );
 });
 
+test('equality of values nested too deep is false, not a crash', () => {
+  const deep = (): never => JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as never;
+  expect(jsonEqual(deep(), deep())).toBe(false);
+});
+
 test('the same input gives the same scores', () => {
   const input = {
     evalCase: evalCase({ calls: [{ tool: 'a', args: { x: 1 } }], match: 'strict', answer_contains: ['done'] }),

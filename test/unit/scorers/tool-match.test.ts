@@ -89,6 +89,12 @@ describe('weighted tool score', () => {
     expect(order?.reason).toContain('step 3, after step 2');
   });
 
+  test('among equal calls, the one on the longest common subsequence of names is matched', () => {
+    const scores = scoresOf({ calls: wanted('b', 'a') }, ['a', 'b', 'a']);
+    expect(scores['tool_order']?.value).toBe(1);
+    expect(scores['tool_score']?.details?.['pairs']).toEqual([1, 2]);
+  });
+
   test('T4: one expected and none made is 0; none expected and none made is 1', () => {
     expect(value({ calls: wanted('a') }, [], 'tool_score')).toBe(0);
     expect(value({ calls: [] }, [], 'tool_score')).toBe(1);
