@@ -36,7 +36,10 @@ export async function journalCalls(db: Db, entries: JournalEntry[]): Promise<boo
     select evaluation_id, case_id, trial_index, role, path, dimension, vote, sequence, request_hash, response, model,
       input_tokens, cached_tokens, output_tokens, reasoning_tokens, total_tokens, cost_usd, latency_ms from held
     on conflict (evaluation_id, case_id, trial_index, role, path, dimension, vote, sequence) do update
-      set request_hash = excluded.request_hash, response = excluded.response
+      set request_hash = excluded.request_hash, response = excluded.response, model = excluded.model,
+        input_tokens = excluded.input_tokens, cached_tokens = excluded.cached_tokens, output_tokens = excluded.output_tokens,
+        reasoning_tokens = excluded.reasoning_tokens, total_tokens = excluded.total_tokens, cost_usd = excluded.cost_usd,
+        latency_ms = excluded.latency_ms, called_at = now()
     returning evaluation_id, case_id, trial_index`.execute(db);
   const written = new Set(rows.rows.map(keyText));
   return entries.map((entry) => written.has(keyText(entry.key)));
