@@ -10,7 +10,8 @@ import { createMockWorld } from './mock-world.ts';
 import { readModuleAnswer } from './module-answer.ts';
 import type { ModulePool } from './module-pool.ts';
 import type { ModuleProcess } from './module-process.ts';
-import type { ModuleContextData, ModuleFailure, ModuleTask } from './module-protocol.ts';
+import { loadModule } from './module-load.ts';
+import type { ModuleContextData, ModuleFailure, ModulePlace, ModuleTask } from './module-protocol.ts';
 import { CapReached, createModuleService, type ModuleService } from './module-trial.ts';
 import { createModuleTurns, type ModuleTurns } from './module-turns.ts';
 import { createRecorder, type Ending, type Recorder } from './recorder.ts';
@@ -26,7 +27,7 @@ export interface ModuleAgentOptions {
 }
 
 /** How long a module may take to end by itself after `context.signal` was aborted. */
-const GRACE_MS = 200;
+const GRACE_MS = 300;
 
 type Outcome = Omit<Ending, 'endState'>;
 type Result = { type: 'returned'; value: Json } | { type: 'failed'; phase: string; error: ModuleFailure };
@@ -46,14 +47,13 @@ export function createModuleAgent(options: ModuleAgentOptions): Agent {
       }
       const task = taskOf(input, config, options);
       const child = await options.pool.acquire(input.suite.concurrency, input.signal);
-      // The time of a trial begins when its process is there, not while it waits for one.
-      const cap = startTimeCap(input.signal, input.evalCase.timeout_ms ?? input.suite.limits.timeout_ms);
       let trial: ModuleTrial | undefined;
       try {
-        trial = startTrial(input, child, cap, options.sleep);
+        await loadModule(child, placeOf(input, config), input.signal);
+        trial = startTrial(input, child, options.sleep);
         return finish(trial, await drive(trial, task));
       } finally {
-        cap.dispose();
+        trial?.cap.dispose();
         await options.pool.release(child, trial?.reusable ?? false);
       }
     },
@@ -76,12 +76,14 @@ interface ModuleTrial {
   reusable: boolean;
 }
 
+function placeOf(input: AgentInput, config: ModuleAgentConfig): ModulePlace {
+  return { path: resolve(input.suiteRoot, config.path), exportName: config.export ?? 'default' };
+}
+
 function taskOf(input: AgentInput, config: ModuleAgentConfig, options: ModuleAgentOptions): ModuleTask {
   const { evalCase, trialIndex } = input;
   const base = config.options?.['seed'];
   return {
-    path: resolve(input.suiteRoot, config.path),
-    exportName: config.export ?? 'default',
     input: queryOf(evalCase),
     context: {
       messages: conversationOf(evalCase, undefined).messages,
@@ -97,7 +99,7 @@ function taskOf(input: AgentInput, config: ModuleAgentConfig, options: ModuleAge
   };
 }
 
-function startTrial(input: AgentInput, child: ModuleProcess, cap: TimeCap, sleep: Sleep): ModuleTrial {
+function startTrial(input: AgentInput, child: ModuleProcess, sleep: Sleep): ModuleTrial {
   const tools = toolsOf(input.evalCase, input.suite);
   const world = createMockWorld(input.evalCase, input.suite, { sleep });
   const recorder = createRecorder(tools, input.now);
@@ -105,6 +107,7 @@ function startTrial(input: AgentInput, child: ModuleProcess, cap: TimeCap, sleep
   recorder.messages.push(...messages, ...more.map((content) => ({ role: 'user' as const, content })));
   const stop = new AbortController();
   const { signal } = stop;
+  const cap = startTimeCap(input.signal, input.evalCase.timeout_ms ?? input.suite.limits.timeout_ms);
   const runner = createToolRunner({ world, recorder, tools, suite: input.suite, signal });
   const turns = createModuleTurns();
   const send = child.send.bind(child);
@@ -140,7 +143,7 @@ async function drive(trial: ModuleTrial, task: ModuleTask): Promise<Outcome> {
   if (ended instanceof Error) throw ended;
   // Work the module left behind must not reach the next trial.
   stop.abort(new Error('the trial is over'));
-  return outcomeOf(trial, ended, task);
+  return outcomeOf(trial, ended);
 }
 
 /** Tells the module to stop and gives it a moment; a process that does not end its trial by itself is killed. */
@@ -162,8 +165,8 @@ function stopOutcome({ input, cap, stop }: ModuleTrial): Outcome {
   throw reason;
 }
 
-function outcomeOf(trial: ModuleTrial, result: Result, task: ModuleTask): Outcome {
-  if (result.type === 'failed') return failedOutcome(result, task);
+function outcomeOf(trial: ModuleTrial, result: Result): Outcome {
+  if (result.type === 'failed') return failedOutcome(result);
   const parsed = readModuleAnswer(result.value);
   if (!parsed.ok) return { status: 'FAILED', reason: parsed.error, answer: null };
   const { answer, finalStatus, plan, retrievedDocIds, usage } = parsed.value;
@@ -183,14 +186,9 @@ function outcomeOf(trial: ModuleTrial, result: Result, task: ModuleTask): Outcom
   };
 }
 
-function failedOutcome(failure: Extract<Result, { type: 'failed' }>, task: ModuleTask): Outcome {
+function failedOutcome(failure: Extract<Result, { type: 'failed' }>): Outcome {
   const { name, message, at } = failure.error;
   const text = `${name}: ${message}${at === null ? '' : ` (${at})`}`;
-  if (failure.phase === 'load') {
-    throw new UserError(`the agent module ${task.path} cannot be loaded: ${text}`, {
-      hint: 'Expected a .ts, .mts, .js or .mjs file that exports a function (input, context) => answer.',
-    });
-  }
   const what = failure.phase === 'stray' ? 'the module left an error unhandled' : 'the module threw';
   return { status: 'FAILED', reason: `${what}: ${text}`, answer: null };
 }

@@ -5,14 +5,25 @@
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { type ContextLink, createModuleContext, plain } from './module-context.ts';
-import type { ChildMessage, Envelope, ModuleFailure, ModuleTask, ParentMessage } from './module-protocol.ts';
+import type {
+  ChildMessage,
+  Envelope,
+  ModuleFailure,
+  ModulePlace,
+  ModuleTask,
+  ParentMessage,
+} from './module-protocol.ts';
 
 type AgentFunction = (input: string, context: unknown) => unknown;
 
 /** This process and, where there are groups, what the module started. */
 const own = process.platform === 'win32' ? process.pid : -process.pid;
 
-let current: { link: ContextLink; task: ModuleTask; runId: number } | null = null;
+let place = '';
+let agent: AgentFunction = () => {
+  throw new Error('no module is loaded');
+};
+let current: { link: ContextLink; runId: number } | null = null;
 
 /**
  * A loop that never yields would outlive a parent that was killed: nobody could tell this thread. Another thread looks
@@ -29,51 +40,46 @@ function send(runId: number, message: ChildMessage, then: () => void = () => {})
   process.send?.({ runId, message } satisfies Envelope<ChildMessage>, undefined, undefined, then);
 }
 
-function failureOf(error: unknown, path: string | undefined): ModuleFailure {
+function failureOf(error: unknown): ModuleFailure {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error), at: null };
-  const line = path === undefined ? undefined : error.stack?.split('\n').find((frame) => frame.includes(path));
-  const place = line === undefined ? null : /([^/\\]+:\d+:\d+)\)?$/.exec(line.trim());
-  return { name: error.name, message: error.message, at: place?.[1] ?? null };
+  const line = error.stack?.split('\n').find((frame) => frame.includes(place));
+  const at = line === undefined ? null : /([^/\\]+:\d+:\d+)\)?$/.exec(line.trim());
+  return { name: error.name, message: error.message, at: at?.[1] ?? null };
 }
 
-async function load(task: ModuleTask): Promise<AgentFunction> {
-  const exports = (await import(pathToFileURL(task.path).href)) as Record<string, unknown>;
-  const found = exports[task.exportName];
-  if (typeof found !== 'function') {
-    const names = Object.keys(exports).join(', ') || 'nothing';
-    throw new TypeError(`expected a function as export ${task.exportName}; the module exports ${names}`);
+async function load(runId: number, { path, exportName }: ModulePlace): Promise<void> {
+  place = path;
+  try {
+    const exports = (await import(pathToFileURL(path).href)) as Record<string, unknown>;
+    const found = exports[exportName];
+    if (typeof found !== 'function') {
+      const names = Object.keys(exports).join(', ') || 'nothing';
+      throw new TypeError(`expected a function as export ${exportName}; the module exports ${names}`);
+    }
+    agent = found as AgentFunction;
+    send(runId, { type: 'loaded' });
+  } catch (error) {
+    send(runId, { type: 'failed', phase: 'load', error: failureOf(error) });
   }
-  return found as AgentFunction;
 }
 
 async function run(runId: number, task: ModuleTask): Promise<void> {
   const link = createModuleContext(task.context, (message) => send(runId, message));
-  current = { link, task, runId };
+  current = { link, runId };
   let message: ChildMessage;
   try {
-    const agent = await load(task).catch((error: unknown) => {
-      throw new LoadError(error);
-    });
     message = { type: 'returned', value: plain(await agent(task.input, link.context)) };
   } catch (error) {
-    const loading = error instanceof LoadError;
-    const cause = loading ? error.cause : error;
-    message = { type: 'failed', phase: loading ? 'load' : 'run', error: failureOf(cause, task.path) };
+    message = { type: 'failed', phase: 'run', error: failureOf(error) };
   }
   current = null;
   send(runId, message);
 }
 
-class LoadError extends Error {
-  constructor(cause: unknown) {
-    super('the module could not be loaded', { cause });
-  }
-}
-
 /** An error nobody awaited: the module's, so the trial is told; but what state it left is unknown, so the child ends. */
 function onStray(error: unknown): void {
   if (current === null) process.exit(1);
-  const message = { type: 'failed', phase: 'stray', error: failureOf(error, current.task.path) } as const;
+  const message = { type: 'failed', phase: 'stray', error: failureOf(error) } as const;
   send(current.runId, message, () => process.exit(1));
 }
 
@@ -82,6 +88,7 @@ process.on('uncaughtException', onStray);
 process.on('unhandledRejection', onStray);
 process.on('disconnect', () => process.kill(own, 'SIGKILL'));
 process.on('message', ({ runId, message }: Envelope<ParentMessage>) => {
-  if (message.type === 'run') void run(runId, message.task);
+  if (message.type === 'load') void load(runId, message.place);
+  else if (message.type === 'run') void run(runId, message.task);
   else if (current?.runId === runId) current.link.receive(message);
 });

@@ -83,7 +83,7 @@ export function createModuleContext(data: ModuleContextData, send: (message: Chi
     },
     receive(message) {
       if (message.type === 'abort') controller.abort(new Error(message.reason));
-      if (message.type === 'abort' || message.type === 'run') return;
+      if (message.type === 'abort' || message.type === 'load' || message.type === 'run') return;
       const call = waiting.get(message.callId);
       waiting.delete(message.callId);
       if (message.type === 'refusal') call?.reject(new CallError(message.error));

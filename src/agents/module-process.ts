@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { Socket } from 'node:net';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ChildMessage, Envelope, ParentMessage } from './module-protocol.ts';
@@ -16,7 +17,7 @@ export interface ModuleProcessOptions {
 /** A child process that runs modules. */
 export interface ModuleProcess {
   readonly pid: number | undefined;
-  /** Sends to the trial begun by the last `run`. */
+  /** Sends to the trial begun by the last `load`. */
   send(message: ParentMessage): void;
   /** Where messages go; null = nowhere. */
   listen(handler: ((message: ChildMessage) => void) | null): void;
@@ -67,7 +68,7 @@ export function startModuleProcess(options: ModuleProcessOptions): ModuleProcess
     pid: child.pid,
     send(message) {
       // The channel may close at any moment; the `exit` that follows is what counts.
-      if (message.type === 'run') runId += 1;
+      if (message.type === 'load') runId += 1;
       if (child.connected) child.send({ runId, message } satisfies Envelope<ParentMessage>, () => {});
     },
     listen(next) {
@@ -75,17 +76,21 @@ export function startModuleProcess(options: ModuleProcessOptions): ModuleProcess
     },
     ended,
     alive: () => running && child.exitCode === null && child.signalCode === null && child.connected,
-    hold(busy) {
-      if (busy) child.ref();
-      else child.unref();
-      if (busy) child.channel?.ref();
-      else child.channel?.unref();
-    },
+    hold: (busy) => holdParent(child, busy),
     async kill() {
       killGroup(child);
       await ended;
     },
   };
+}
+
+/** The process, its channel and its pipes each keep the parent's event loop going. */
+function holdParent(child: ChildProcess, busy: boolean): void {
+  const pipes = [child.stdout, child.stderr].filter((stream) => stream instanceof Socket);
+  for (const handle of [child, child.channel, ...pipes]) {
+    if (busy) handle?.ref();
+    else handle?.unref();
+  }
 }
 
 function nodeFlags(memoryMb: number): string[] {

@@ -20,11 +20,15 @@ export interface ModuleContextData {
   model: { baseURL: string; apiKey: string | null } | null;
 }
 
-/** One trial for a child process. */
-export interface ModuleTask {
+/** Where the function is. */
+export interface ModulePlace {
   /** Absolute path of the module. */
   path: string;
   exportName: string;
+}
+
+/** One trial for a child process that has loaded its module. */
+export interface ModuleTask {
   /** What the user says: the case's input, last user message, or turns. */
   input: string;
   context: ModuleContextData;
@@ -44,6 +48,7 @@ export interface Envelope<T> {
 }
 
 export type ParentMessage =
+  | { type: 'load'; place: ModulePlace }
   | { type: 'run'; task: ModuleTask }
   | { type: 'answer'; callId: number; value: Json }
   | { type: 'completion'; callId: number; reply: ModelReply }
@@ -57,6 +62,7 @@ export type ChildMessage =
   | { type: 'started'; callId: number; group: number; tool: string; args: Json }
   | { type: 'ended'; callId: number; result: Json; error: { kind: string; message: string } | null }
   | { type: 'complete'; callId: number; request: Json }
+  | { type: 'loaded' }
   | { type: 'returned'; value: Json }
   /** `load`: the module could not be loaded. `run`: the function threw. `stray`: an error nobody awaited; the child ends. */
   | { type: 'failed'; phase: 'load' | 'run' | 'stray'; error: ModuleFailure };

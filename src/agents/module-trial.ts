@@ -55,6 +55,7 @@ export function createModuleService(options: ModuleTrialOptions): ModuleService 
         modelCalls += 1;
         return answerCompletion(options, message.callId, request, modelCalls - 1);
       }
+      case 'loaded':
       case 'returned':
       case 'failed':
         return;

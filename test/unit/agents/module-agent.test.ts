@@ -271,6 +271,20 @@ describe('processes', () => {
     await expect(run('pid')).rejects.toThrow('closed');
   });
 
+  test('idle ones do not keep their parent from ending, and end with it', async () => {
+    const parent = spawn(process.execPath, [join(ROOT, 'parent.ts'), 'pid', ''], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    parent.stdout.on('data', (part: Buffer) => {
+      output += part.toString();
+    });
+    await new Promise((resolve) => parent.on('close', resolve));
+    expect(parent.exitCode).toBe(0);
+    expect(Number(output)).toBeGreaterThan(0);
+    await until(() => !isRunning(Number(output)), 'the idle process to end');
+  });
+
   test('a trial waiting for a process can be canceled', async () => {
     const controller = new AbortController();
     const first = run('waits', { concurrency: 1 });
@@ -331,7 +345,7 @@ describe('R22', () => {
   test('R22: a looping module does not outlive a parent that was killed', async () => {
     folder = mkdtempSync(join(tmpdir(), 'assay-module-'));
     const file = join(folder, 'pids');
-    const parent = spawn(process.execPath, [join(ROOT, 'parent.ts'), file], { stdio: 'inherit' });
+    const parent = spawn(process.execPath, [join(ROOT, 'parent.ts'), 'loopsWithChild', file], { stdio: 'inherit' });
     await until(() => existsSync(file) && readFileSync(file, 'utf8').includes(' '), 'the module to start');
     const pids = readFileSync(file, 'utf8').split(' ').map(Number);
     expect(pids.map(isRunning)).toEqual([true, true]);
