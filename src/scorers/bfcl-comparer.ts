@@ -83,7 +83,7 @@ function compareArgument(schema: JsonObject, key: string, wanted: JsonObject, ma
 /** The accepted values of an argument, `""` among them when it may be left out. */
 function acceptedValues(wanted: Json): Json[] {
   if (!isMatcher(wanted)) return [wanted];
-  const options = Array.isArray(wanted['any_of']) ? wanted['any_of'] : [];
+  const options = Array.isArray(wanted['any_of']) ? wanted['any_of'].flatMap(acceptedValues) : [];
   const literal = Object.hasOwn(wanted, 'equals') ? [wanted['equals'] ?? null] : [];
   return [...options, ...literal, ...(wanted['optional'] === true ? [LEFT_OUT] : [])];
 }

@@ -5,6 +5,7 @@ import type { EvalCase, ToolDefinition } from '../../../src/core/case.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { isJsonObject } from '../../../src/core/json.ts';
 import { parseJson } from '../../../src/core/lossless-json.ts';
+import { caseFromBfcl } from '../../../src/datasets/bfcl.ts';
 import { scoreTrial } from '../../../src/scorers/index.ts';
 import { SUITE, trajectory } from './fixtures.ts';
 
@@ -14,6 +15,8 @@ import { SUITE, trajectory } from './fixtures.ts';
  */
 const folder = path.join(process.env['ASSAY_CASES_DIR'] ?? '../shared/cases', 'bfcl');
 const present = existsSync(path.join(folder, 'checked_answers.jsonl'));
+/** 8,581 answers: seconds on a quiet machine, more on a busy one. */
+const TIMEOUT_MS = 90_000;
 const CATEGORIES = ['simple_python', 'parallel', 'parallel_multiple'] as const;
 
 /** Differences that are meant, with their reason. */
@@ -80,36 +83,71 @@ function readSources(): Map<string, Source> {
 }
 
 describe.skipIf(!present && process.env['CI'] === undefined)('BFCL conformance', () => {
-  test('profile bfcl gives the official verdict on 8,581 checked answers', () => {
-    const sources = readSources();
-    const answers = lines('checked_answers.jsonl');
-    const differences: string[] = [];
-    for (const answer of answers) {
-      const id = answer['id'] as string;
-      const source = sources.get(id);
-      if (source === undefined) throw new Error(`no question ${id}`);
-      const calls = answer['calls'] as { tool: string; args: JsonObject }[];
-      const scores = scoreTrial({
-        evalCase: source.evalCase,
-        trajectory: trajectory(
-          calls.map((call) => ({ ...call, turn: 0 })),
-          { available_tools: source.tools },
-        ),
-        suite: { ...SUITE, tool_score: { ...SUITE.tool_score, profile: 'bfcl' } },
-        costUsd: null,
-      });
-      const verdict = scores.find(({ scorer }) => scorer === 'tool_match');
-      if (verdict?.passed === answer['valid']) continue;
-      const key = `${id} ${answer['kind'] as string}`;
-      if (!(key in KNOWN_DIFFERENCES))
-        differences.push(
-          `${key}: official ${answer['valid'] as boolean} ${answer['errorType'] as string}; ${verdict?.reason}; ${JSON.stringify(calls)}`,
+  test(
+    'profile bfcl gives the official verdict on 8,581 checked answers',
+    () => {
+      const sources = readSources();
+      const answers = lines('checked_answers.jsonl');
+      const differences: string[] = [];
+      for (const answer of answers) {
+        const id = answer['id'] as string;
+        const source = sources.get(id);
+        if (source === undefined) throw new Error(`no question ${id}`);
+        const calls = answer['calls'] as { tool: string; args: JsonObject }[];
+        const scores = scoreTrial({
+          evalCase: source.evalCase,
+          trajectory: trajectory(
+            calls.map((call) => ({ ...call, turn: 0 })),
+            { available_tools: source.tools },
+          ),
+          suite: { ...SUITE, tool_score: { ...SUITE.tool_score, profile: 'bfcl' } },
+          costUsd: null,
+        });
+        const verdict = scores.find(({ scorer }) => scorer === 'tool_match');
+        if (verdict?.passed === answer['valid']) continue;
+        const key = `${id} ${answer['kind'] as string}`;
+        if (!(key in KNOWN_DIFFERENCES))
+          differences.push(
+            `${key}: official ${answer['valid'] as boolean} ${answer['errorType'] as string}; ${verdict?.reason}; ${JSON.stringify(calls)}`,
+          );
+      }
+      expect(answers).toHaveLength(8581);
+      expect(differences).toEqual([]);
+      expect(Object.keys(KNOWN_DIFFERENCES).length / answers.length).toBeLessThan(0.002);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'cases as `assay import bfcl` writes them get the same verdicts',
+    () => {
+      const sources = new Map<string, EvalCase>();
+      for (const category of CATEGORIES) {
+        const truths = new Map(
+          lines(`possible_answer/BFCL_v4_${category}.json`).map((row) => [row['id'], row['ground_truth'] ?? null]),
         );
-    }
-    expect(answers).toHaveLength(8581);
-    expect(differences).toEqual([]);
-    expect(Object.keys(KNOWN_DIFFERENCES).length / answers.length).toBeLessThan(0.002);
-  });
+        for (const row of lines(`BFCL_v4_${category}.json`)) {
+          const { evalCase } = caseFromBfcl(row, truths.get(row['id'] ?? null) ?? null);
+          sources.set(evalCase.id, { ...evalCase, expected: { ...evalCase.expected, match: 'unordered' } });
+        }
+      }
+      const differences = lines('checked_answers.jsonl').flatMap((answer) => {
+        const id = answer['id'] as string;
+        const evalCase = sources.get(id);
+        if (evalCase === undefined) throw new Error(`no case ${id}`);
+        const calls = answer['calls'] as { tool: string; args: JsonObject }[];
+        const verdict = scoreTrial({
+          evalCase,
+          trajectory: trajectory(calls.map((call) => ({ ...call, turn: 0 }))),
+          suite: { ...SUITE, tool_score: { ...SUITE.tool_score, profile: 'bfcl' } },
+          costUsd: null,
+        }).find(({ scorer }) => scorer === 'tool_match');
+        return verdict?.passed === answer['valid'] ? [] : [`${id} ${answer['kind'] as string}`];
+      });
+      expect(differences).toEqual(Object.keys(KNOWN_DIFFERENCES));
+    },
+    TIMEOUT_MS,
+  );
 
   test('irrelevance: no call is right, any call is wrong', () => {
     const questions = lines('BFCL_v4_irrelevance.json');
