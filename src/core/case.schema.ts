@@ -4,11 +4,11 @@ import { json, jsonObject, strictObject } from './strict-object.schema.ts';
 import { FINAL_STATUSES } from './trajectory.ts';
 
 /** Longest case id, in UTF-16 code units. Ids are data: any characters, never used as paths. */
-export const MAX_ID_LENGTH = 300;
+const MAX_ID_LENGTH = 300;
 
-export const MATCH_MODES = ['strict', 'unordered', 'superset', 'subset', 'in_order', 'first'] as const;
-export const ARGS_MODES = ['exact', 'ignore', 'subset', 'superset'] as const;
-export const DIFFICULTIES = ['EASY', 'MEDIUM', 'HARD'] as const;
+const MATCH_MODES = ['strict', 'unordered', 'superset', 'subset', 'in_order', 'first'] as const;
+const ARGS_MODES = ['exact', 'ignore', 'subset', 'superset'] as const;
+const DIFFICULTIES = ['EASY', 'MEDIUM', 'HARD'] as const;
 
 const text = z.string().min(1, { error: 'must not be empty' });
 const texts = z.array(z.string());
@@ -16,7 +16,7 @@ const names = z.array(text);
 const count = z.int().min(0);
 const positive = z.int().min(1);
 
-export const chatMessageSchema: z.ZodType<ChatMessage> = strictObject({
+const chatMessageSchema: z.ZodType<ChatMessage> = strictObject({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
   content: z.string().nullable(),
   tool_calls: z.array(json).exactOptional(),
@@ -43,7 +43,7 @@ const alternative = strictObject({
   args: argsMode.exactOptional(),
 });
 
-export const expectedSchema: z.ZodType<Expected> = strictObject({
+const expectedSchema: z.ZodType<Expected> = strictObject({
   calls: z.array(expectedCall).exactOptional(),
   any_of: z.array(alternative).min(1).exactOptional(),
   match: z.enum(MATCH_MODES).exactOptional(),

@@ -80,7 +80,7 @@ function writeOutMock(mock: JsonObject): JsonObject {
 }
 
 /** Milliseconds of `500ms`, `30s`, `2m`; null when the value is none of these. */
-export function durationMs(value: Json): number | null {
+function durationMs(value: Json): number | null {
   const match = typeof value === 'string' ? /^(\d+(?:\.\d+)?)\s*(ms|s|m)$/.exec(value.trim()) : null;
   if (match === null) return null;
   const unit = { ms: 1, s: 1_000, m: 60_000 }[match[2] ?? ''] ?? Number.NaN;

@@ -7,7 +7,7 @@ import type { Path } from './source.ts';
 import { describe } from './source.ts';
 
 /** Keywords of matcher objects (docs/scoring.md): an object whose keys are all keywords is a matcher, any other a literal. */
-export const MATCHER_KEYWORDS = [
+const MATCHER_KEYWORDS = [
   'any_of',
   'optional',
   'number',

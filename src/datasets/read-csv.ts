@@ -7,7 +7,7 @@ import { errorAt } from './source.ts';
 import type { Path, Place, Report, SourceValue } from './source.ts';
 
 /** Longest record of a CSV file, bytes. */
-export const MAX_CSV_RECORD_BYTES = 16 * 1024 * 1024;
+const MAX_CSV_RECORD_BYTES = 16 * 1024 * 1024;
 
 /** Columns whose cells are text whatever they look like: an id `007` stays `007`. */
 const TEXT_COLUMNS = new Set(

@@ -8,7 +8,7 @@ import { parseYamlSource } from './read-yaml.ts';
 import { describe, errorAt, partOf } from './source.ts';
 import type { Report, SourceValue } from './source.ts';
 
-export const DATASET_EXTENSIONS = ['.yaml', '.yml', '.json', '.jsonl', '.ndjson', '.csv', '.tsv'] as const;
+const DATASET_EXTENSIONS = ['.yaml', '.yml', '.json', '.jsonl', '.ndjson', '.csv', '.tsv'] as const;
 
 /**
  * The records of a dataset file, one by one, by its extension (see {@link DATASET_EXTENSIONS}). YAML and JSON files hold a

@@ -3,7 +3,7 @@ import { errorAt } from './source.ts';
 import type { Report } from './source.ts';
 
 /** Largest file read whole (YAML, JSON, prompts); bigger datasets belong into JSON lines, which are streamed. */
-export const MAX_FILE_BYTES = 64 * 1024 * 1024;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads a UTF-8 file whole; a byte-order mark is dropped. Reports, and gives null for, a file that does not exist or
@@ -46,7 +46,7 @@ export function unreadable(error: unknown): string {
 }
 
 /** Decodes UTF-8 without replacing anything; says on which line the first bad byte is. */
-export function decodeUtf8(bytes: Uint8Array): { ok: true; text: string } | { ok: false; line: number; error: string } {
+function decodeUtf8(bytes: Uint8Array): { ok: true; text: string } | { ok: false; line: number; error: string } {
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
     return { ok: false, line: 1, error: 'UTF-16 text; save the file as UTF-8' };
   }

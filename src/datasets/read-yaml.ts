@@ -6,7 +6,7 @@ import { errorAt } from './source.ts';
 import type { Path, Place, Report, SourceValue } from './source.ts';
 
 /** Most nodes that aliases may add to a document: an alias bomb is refused long before memory is. */
-export const MAX_ALIAS_NODES = 10_000;
+const MAX_ALIAS_NODES = 10_000;
 
 /**
  * Parses YAML 1.2 (core schema) with the place of every part: `NO` and `yes` are text, there are no custom tags, no

@@ -2,8 +2,8 @@ import type { EvalCase } from '../core/case.ts';
 import { didYouMean } from '../core/did-you-mean.ts';
 import { UserError } from '../core/errors.ts';
 
-export const FILTER_KEYS = ['tag', 'category', 'dimension', 'id', 'difficulty'] as const;
-export type FilterKey = (typeof FILTER_KEYS)[number];
+const FILTER_KEYS = ['tag', 'category', 'dimension', 'id', 'difficulty'] as const;
+type FilterKey = (typeof FILTER_KEYS)[number];
 
 /** Values of one key are alternatives; several keys must all hold. */
 export type CaseFilter = { [K in FilterKey]?: readonly string[] } & {

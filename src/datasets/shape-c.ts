@@ -5,7 +5,7 @@ import { json, jsonObject, strictObject } from '../core/strict-object.schema.ts'
 import { COMMON_KEYS, copyCommon } from './common-keys.ts';
 import type { Draft } from './draft.ts';
 
-export const SHAPE_C_DIMENSIONS = [
+const SHAPE_C_DIMENSIONS = [
   'tool_selection',
   'prompt_assembly',
   'subagent_isolation',

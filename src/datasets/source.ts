@@ -1,5 +1,5 @@
 import type { Problem } from '../core/errors.ts';
-import type { Json, JsonObject } from '../core/json.ts';
+import type { Json } from '../core/json.ts';
 import { isJsonObject } from '../core/json.ts';
 
 /** Keys and indices from the root of a value to one of its parts. */
@@ -83,9 +83,4 @@ export function describe(value: Json | undefined): string {
 
 function shorten(text: string): string {
   return text.length > 60 ? `${text.slice(0, 57)}…"` : text;
-}
-
-/** The value as an object; undefined when it is none. */
-export function asObject(value: Json | undefined): JsonObject | undefined {
-  return isJsonObject(value) ? value : undefined;
 }

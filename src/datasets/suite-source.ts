@@ -1,4 +1,4 @@
-import { dirname, extname, join } from 'node:path';
+import { dirname, extname, join, isAbsolute } from 'node:path';
 import type { Json, JsonObject } from '../core/json.ts';
 import { isJsonObject } from '../core/json.ts';
 import { setOwn } from '../core/lossless-json.ts';
@@ -98,7 +98,7 @@ function sameType(base: JsonObject, own: JsonObject): boolean {
 /** Paths of a base file in another folder, made relative to the suite's folder. */
 function rebase(source: SourceValue, folder: string): SourceValue {
   if (folder === '' || folder === '.' || !isJsonObject(source.value)) return source;
-  const moved = (path: Json): Json => (typeof path === 'string' && !path.startsWith('/') ? join(folder, path) : path);
+  const moved = (path: Json): Json => (typeof path === 'string' && !isAbsolute(path) ? join(folder, path) : path);
   const value: JsonObject = { ...source.value };
   for (const key of ['tools', 'offline_model', 'datasets', 'fixtures']) {
     const part = value[key];
