@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { EXIT, UserError } from '../core/errors.ts';
-import type { Env } from './env.ts';
+import { searchPath, type Env } from './env.ts';
 
 /** The Temporal CLI Assay installs (it contains Temporal Server 1.29.1). Newer tags cannot be installed with `go install`. */
 export const TEMPORAL_CLI_VERSION = 'v1.5.1';
@@ -42,7 +42,7 @@ export function findInstalledTemporal(env: Env, named?: string): string | null {
 
 /** First executable of this name on PATH; null when there is none. */
 export function findOnPath(name: string, env: Env): string | null {
-  for (const folder of (env['PATH'] ?? '').split(delimiter)) {
+  for (const folder of (searchPath(env) ?? '').split(delimiter)) {
     if (folder === '') continue;
     const path = join(folder, executable(name));
     if (isExecutable(path)) return path;

@@ -33,7 +33,7 @@ export async function installTemporal(env: Env, log: (line: string) => void): Pr
   return withLock(join(folder, 'lock'), lock, async () => {
     if (existsSync(target)) return target;
     log(`no Temporal CLI on this machine: downloading ${TEMPORAL_CLI_VERSION} into ${folder}`);
-    const downloadFailure = await attempt(() => download(target));
+    const downloadFailure = await attempt(() => download(target, env));
     if (downloadFailure === null) return target;
     log(`the download failed (${downloadFailure})`);
     const go = findOnPath('go', env);
@@ -67,7 +67,13 @@ export function archiveUrl(platform: string, arch: string): string {
   return `https://temporal.download/cli/archive/${TEMPORAL_CLI_VERSION}?platform=${os}&arch=${machine}`;
 }
 
-async function download(target: string): Promise<void> {
+/** Windows gets a zip archive, which its own bsdtar opens; the tar of Git, often first on PATH there, does not. */
+export function tarOf(platform: string, env: Env): string {
+  if (platform !== 'win32') return 'tar';
+  return `${env['SystemRoot'] ?? env['SYSTEMROOT'] ?? 'C:\\Windows'}\\System32\\tar.exe`;
+}
+
+async function download(target: string, env: Env): Promise<void> {
   const controller = new AbortController();
   const deadline = setTimeout(
     () => controller.abort(new Error(`no answer within ${CONNECT_TIMEOUT_MS / 1000} s`)),
@@ -82,8 +88,7 @@ async function download(target: string): Promise<void> {
     const archive = join(draft, 'archive');
     const wholeDownload = AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS);
     await pipeline(Readable.fromWeb(response.body), createWriteStream(archive), { signal: wholeDownload });
-    // bsdtar of macOS and Windows 10 also opens the zip archive that Windows gets.
-    await promisify(execFile)('tar', ['-xf', archive, '-C', draft]);
+    await promisify(execFile)(tarOf(process.platform, env), ['-xf', archive, '-C', draft]);
     const unpacked = join(draft, executable('temporal'));
     if (!existsSync(unpacked)) throw new Error('the archive holds no temporal');
     chmodSync(unpacked, 0o755);

@@ -69,7 +69,14 @@ function createExclusively(path: string, holder: Holder): boolean {
   const draft = `${path}.${holder.key}`;
   try {
     writeFileSync(draft, JSON.stringify(holder), { mode: 0o644 });
-    linkSync(draft, path);
+    try {
+      linkSync(draft, path);
+    } catch (error) {
+      // exFAT and some network and container mounts have no links. Written directly, the lock may be seen empty for a
+      // moment, which `UNREADABLE_GRACE_MS` allows for.
+      if (!hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error;
+      writeFileSync(path, JSON.stringify(holder), { mode: 0o644, flag: 'wx' });
+    }
     return true;
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false;

@@ -15,7 +15,7 @@ import {
   signalProcess,
   type ProcessIdentity,
 } from './process-identity.ts';
-import type { PostgresPlace } from './postgres-place.ts';
+import { findPostgresBinaries, type PostgresPlace } from './postgres-place.ts';
 import { stopProcess } from './stop-process.ts';
 import { waitFor } from './wait.ts';
 
@@ -156,8 +156,17 @@ async function waitUntilReady(
 }
 
 /** Fast shutdown: running transactions are rolled back, data is written, then it ends. */
-export async function stopPostgres(identity: ProcessIdentity): Promise<void> {
+export async function stopPostgres(identity: ProcessIdentity, dataDir: string): Promise<void> {
+  // On Windows every signal kills; pg_ctl asks through a named pipe.
+  if (process.platform === 'win32') await stopByPgCtl(dataDir);
   await stopProcess(identity, 'SIGINT', 60_000);
+}
+
+/** Where it fails (the server hangs) the kill that follows is what is left. */
+async function stopByPgCtl(dataDir: string): Promise<void> {
+  const command = join(findPostgresBinaries().binDir, 'pg_ctl');
+  const args = ['stop', '-D', dataDir, '-m', 'fast', '-w', '-t', '60'];
+  await promisify(execFile)(command, args, { windowsHide: true, timeout: 70_000 }).catch(() => undefined);
 }
 
 /**
@@ -230,7 +239,8 @@ function checkVersion(place: PostgresPlace): void {
   });
 }
 
-/** Nothing of the caller's environment but the search path: keys must not reach a long-lived process. */
+/** Nothing of the caller's environment: keys must not reach a long-lived process. (On Windows Node adds what it needs.) */
 function serverEnvironment(place: PostgresPlace): Record<string, string> {
-  return { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', HOME: dirname(place.dataDir) };
+  const search: Record<string, string> = process.platform === 'win32' ? {} : { PATH: '/usr/local/bin:/usr/bin:/bin' };
+  return { ...search, LC_ALL: 'C', TZ: 'UTC', HOME: dirname(place.dataDir) };
 }

@@ -73,8 +73,18 @@ function identifyOnLinux(pid: number): ProcessIdentity | null {
 let cachedBootId: string | undefined;
 /** Start ticks count from boot; with the boot's own id a pid of before a reboot is never taken for a live one. */
 function bootId(): string {
-  cachedBootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  cachedBootId ??= readBootId();
   return cachedBootId;
+}
+
+function readBootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch (error) {
+    // Sandboxes such as gVisor lack it; then the start ticks alone have to do.
+    if (hasCode(error, 'ENOENT', 'EACCES', 'EPERM')) return 'unknown boot';
+    throw error;
+  }
 }
 
 function signalReaches(pid: number): boolean {

@@ -52,7 +52,7 @@ export async function bringDown(home: string, log: (line: string) => void): Prom
   const postgres = livingPostgres(record.postgres);
   await Promise.all([
     temporal === null ? null : stopTemporal(temporal),
-    postgres === null ? null : stopPostgres(postgres.identity),
+    postgres === null ? null : stopPostgres(postgres.identity, postgres.dataDir),
   ]);
   writeStackRecord(home, {
     ...record,
@@ -68,8 +68,10 @@ function livingTemporal(home: string, recorded: TemporalRecord | null) {
 
 function livingPostgres(recorded: PostgresRecord | null) {
   if (recorded === null) return null;
-  if (recorded.process && isAlive(recorded.process)) return { identity: recorded.process, port: recorded.port };
-  return findPostmaster(recorded.dataDir);
+  const { process, port, dataDir } = recorded;
+  if (process && isAlive(process)) return { identity: process, port, dataDir };
+  const found = findPostmaster(dataDir);
+  return found === null ? null : { ...found, dataDir };
 }
 
 async function bringUpPostgres(
@@ -88,7 +90,7 @@ async function bringUpPostgres(
       save({ process: living.identity, port: living.port, dataDir, version: place.version });
       return;
     }
-    await endHung('Postgres', living.identity, stopPostgres, options.log);
+    await endHung('Postgres', living.identity, (identity) => stopPostgres(identity, dataDir), options.log);
   }
   const port = await pick(options, 'Postgres', options.ports?.postgres, recorded?.port, new Set());
   const draft = { process: null, port, dataDir, version: place.version };

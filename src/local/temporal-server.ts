@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ConnectionOptions } from '@temporalio/client';
-import type { Env } from './env.ts';
+import { searchPath, type Env } from './env.ts';
 import { accepts } from './ports.ts';
 import { spawnDetached, tailOfLog, type DetachedProcess } from './detached-process.ts';
 import { findByArgument, type ProcessIdentity } from './process-identity.ts';
@@ -102,7 +102,7 @@ function serverArguments(launch: TemporalLaunch): string[] {
 
 /** Nothing of the caller's environment but paths: keys must not reach a long-lived process. */
 function serverEnvironment(launch: TemporalLaunch): Record<string, string> {
-  return { PATH: launch.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin', HOME: launch.home, TZ: 'UTC' };
+  return { PATH: searchPath(launch.env) ?? '/usr/local/bin:/usr/bin:/bin', HOME: launch.home, TZ: 'UTC' };
 }
 
 export interface TemporalWait {
