@@ -11,6 +11,7 @@ export interface Outcome {
 
 const TIMES = new Set([
   'latency_ms',
+  'latency_by_trial',
   'mean_latency_ms',
   'first_token_ms',
   'started_at_ms',
