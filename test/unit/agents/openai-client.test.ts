@@ -230,17 +230,22 @@ describe('streaming', () => {
 
   test('a stream aborted by the caller is aborted, not a short answer, and the endpoint sees it', async () => {
     const controller = new AbortController();
-    const error = await failure(
-      (response) => {
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write(sse([delta({ content: 'half' }, 'stop')], false));
-        setImmediate(() => controller.abort());
-      },
-      { stream: true },
-      { signal: controller.signal },
-    );
-    expect(error.kind).toBe('aborted');
-    await endpoint?.clientGone;
+    endpoint = await startEndpoint((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(sse([delta({ content: 'half' }, 'stop')], false));
+    });
+    let readings = 0;
+    // Read at the start and at the first token: there the caller gives up, in the middle of the stream.
+    const clock = (): number => {
+      readings += 1;
+      if (readings === 2) controller.abort();
+      return readings;
+    };
+    const client = createModelClient({ baseUrl: endpoint.baseUrl, apiKey: KEY, clock });
+    const call = client.complete({ ...REQUEST, stream: true }, { signal: controller.signal, timeoutMs: 10_000 });
+    await expect(call).rejects.toMatchObject({ kind: 'aborted' });
+    expect(readings).toBe(2);
+    await endpoint.clientGone;
   });
 
   test('a socket cut in the middle of a stream is a connection error', async () => {
