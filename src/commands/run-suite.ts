@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { EXIT, formatProblem, UserError } from '../core/errors.ts';
 import { canonicalJson, type Json } from '../core/json.ts';
 import { loadSuite } from '../datasets/load-suite.ts';
@@ -15,7 +14,7 @@ import { openSession, type Session } from './session.ts';
 
 /** Runs a suite to its report. Sets the exit code through `ExitSignal`. */
 export async function runSuite(context: CommandContext, suiteFile: string, flags: RunFlags): Promise<void> {
-  const loaded = await loadSuite(path.resolve(context.cwd, suiteFile), { env: context.env });
+  const loaded = await loadSuite(suiteFile, { env: context.env, cwd: context.cwd });
   for (const problem of loaded.problems) context.stderr(`${formatProblem(problem)}\n`);
   const filter = { ...parseFilter(flags.filter ?? []), ...(flags.limit === undefined ? {} : { limit: flags.limit }) };
   const cases = selectCases(loaded.cases, filter);
@@ -73,7 +72,10 @@ function requireEndpoint(context: CommandContext, wanted: NewEvaluation): void {
   const { agent, judge } = wanted.suite;
   if (wanted.offline || (agent.type === 'module' && judge === null)) return;
   const names = new Set<string>();
-  for (const [part, needed] of [[agent, agent.type === 'openai'], [judge, judge !== null]] as const) {
+  for (const [part, needed] of [
+    [agent, agent.type === 'openai'],
+    [judge, judge !== null],
+  ] as const) {
     if (!needed || part === null || !('model' in part)) continue;
     const variable = part.api_key_env ?? 'OPENAI_API_KEY';
     const hasUrl = part.base_url !== undefined || (context.env['OPENAI_BASE_URL'] ?? '') !== '';
@@ -125,4 +127,3 @@ function requireSame(row: EvaluationRow, wanted: NewEvaluation, planned: number)
     hint: `choose another --id, or see \`assay resume ${row.id}\` for what changed`,
   });
 }
-

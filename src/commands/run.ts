@@ -36,11 +36,15 @@ An unfinished evaluation of the same suite, data and agent is joined: finished t
 export function registerRun(program: Command, context: CommandContext): void {
   program
     .command('run')
-    .argument('<suite>', 'suite file (YAML)')
+    .argument('[suite]', 'suite file (YAML)', 'suite.yaml')
     .description('evaluate a suite: run its cases, score them, print the report, exit by the gates')
     .option('--trials <n>', "repetitions of every case; default: the suite's", whole(1))
     .option('--concurrency <n>', "trials in flight; default: the suite's", whole(1))
-    .option('--filter <key=value,…>', 'only cases with this tag, category, dimension, difficulty or id; repeatable', collect)
+    .option(
+      '--filter <key=value,…>',
+      'only cases with this tag, category, dimension, difficulty or id; repeatable',
+      collect,
+    )
     .option('--limit <n>', 'only the first n selected cases', whole(1))
     .option('--label <key=value>', 'label of the evaluation; repeatable', collect)
     .option('--budget-usd <dollars>', 'stop when agent and judge have cost this much', dollars)
