@@ -18,7 +18,7 @@ export interface AgentAnswer {
   /** What the user is told; null = nothing. */
   answer: string | null;
   /**
-   * Default: ESCALATED when the agent handed over, INPUT_REQUIRED when it asked the user and returned no answer, else
+   * Default: ESCALATED when the agent handed over, INPUT_REQUIRED when it asked the user and no fixture answered, else
    * COMPLETED.
    */
   finalStatus?: FinalStatus;
