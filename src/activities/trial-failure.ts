@@ -52,7 +52,9 @@ export async function consequenceOf(
 /** A database that is away is waited for; a defect of a scorer or of ours must not hold its trial for ever. */
 async function other(error: unknown, context: Parameters<typeof consequenceOf>[1]): Promise<Consequence> {
   const cause = error instanceof Error ? error : new Error(String(error));
-  return isTransient(cause) ? { throw: cause } : count(`${cause.name}: ${cause.message}`, 'internal_error', null, context);
+  return isTransient(cause)
+    ? { throw: cause }
+    : count(`${cause.name}: ${cause.message}`, 'internal_error', null, context);
 }
 
 /** The stop for something only the user can mend. */

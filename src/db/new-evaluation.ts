@@ -82,6 +82,7 @@ function evaluationId(suiteName: string, now: Date, suffix = randomBytes(3).toSt
   const stamp = now.toISOString().replaceAll(/[-:]/g, '').replace('T', '-').slice(0, 15);
   const slug = suiteName
     .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
     .replaceAll(/[^A-Za-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '')
     .toLowerCase()
