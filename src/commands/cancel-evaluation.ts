@@ -10,55 +10,62 @@ import type { Session } from './session.ts';
 import { settleEvaluation } from './settle.ts';
 import { cancelWorkflow } from './tell-workflow.ts';
 
+/** How long a cancellation waits, and who carries it out. */
 export interface CancelPatience {
-  /** Milliseconds to wait for the workers that there are; then, on the embedded stack, one is started here. */
+  /** Milliseconds to wait for the workers that there are; then, with `ownWorker`, one is started here. */
   forWorkers: number;
   /** Milliseconds to wait in all. */
   inAll: number;
+  /** Start a worker in this process when no other does the work. */
+  ownWorker: boolean;
 }
 
-const PATIENCE: CancelPatience = { forWorkers: 5_000, inAll: 60_000 };
 const LOOK_MS = 200;
 
-/** Cancels an evaluation and waits until it has come to rest. */
+/** Cancels an evaluation and says what is kept. */
 export async function cancelEvaluation(
   context: CommandContext,
   session: Session,
   id: string,
   flags: { json?: boolean },
-  patience: CancelPatience = PATIENCE,
 ): Promise<void> {
   const row = await resolveEvaluation(session.db, id);
   if (row.status !== 'running' && row.status !== 'paused') {
     await say(context, session, row, flags, `is ${row.status} already`);
     return;
   }
-  const runs = await cancelWorkflow(session.client, row.id);
-  await notifyCancel(session.db, row.id);
-  const ended = runs
-    ? await untilEnded(context, session, row.id, patience)
-    : await settleEvaluation(session.db, row, { status: 'canceled', stop: null });
+  // A shared Temporal has workers of its own, and this folder may lack what its suites need.
+  const ownWorker = session.stack.embedded.temporal;
+  const ended = await bringToRest(context, session, row, { forWorkers: 5_000, inAll: 60_000, ownWorker });
   await say(context, session, ended, flags, ended.status);
 }
 
-async function untilEnded(
+/**
+ * Ends the work on an evaluation and waits until it has come to rest; what is finished is kept, numbers and gates over
+ * it are stored. One without a workflow is ended here.
+ * @throws UserError (exit 4) when nobody has carried the request out in time
+ */
+export async function bringToRest(
   context: CommandContext,
   session: Session,
-  id: string,
+  row: EvaluationRow,
   patience: CancelPatience,
 ): Promise<EvaluationRow> {
-  const byOthers = await waitForEnd(session, id, patience.forWorkers);
+  const runs = await cancelWorkflow(session.client, row.id);
+  await notifyCancel(session.db, row.id);
+  if (!runs) return settleEvaluation(session.db, row, { status: 'canceled', stop: null });
+  const byOthers = await waitForEnd(session, row.id, patience.forWorkers);
   if (byOthers !== null) return byOthers;
-  if (!session.stack.embedded.temporal) {
-    context.stderr(`waiting for a worker to end ${id}, at most ${Math.round(patience.inAll / 1_000)} s\n`);
-    return (await waitForEnd(session, id, patience.inAll - patience.forWorkers)) ?? giveUp(id, patience);
+  const left = patience.inAll - patience.forWorkers;
+  if (!patience.ownWorker) {
+    context.stderr(`waiting for a worker to end ${row.id}, at most ${Math.round(left / 1_000)} s\n`);
+    return (await waitForEnd(session, row.id, left)) ?? giveUp(row.id, patience);
   }
   // Nobody works on it: the request is carried out here. Trials are not: the workflow sees the cancellation first.
   const { startOwnWorker } = await import('./own-worker.ts');
   const worker = await startOwnWorker(context, session);
   try {
-    const end = waitForEnd(session, id, patience.inAll - patience.forWorkers);
-    return (await Promise.race([end, worker.failed])) ?? giveUp(id, patience);
+    return (await Promise.race([waitForEnd(session, row.id, left), worker.failed])) ?? giveUp(row.id, patience);
   } finally {
     await worker.stop();
   }

@@ -4,6 +4,7 @@ import { countMissing } from '../db/evaluation-cases.ts';
 import { type EvaluationRow, findEvaluation, reopenEvaluation, setPaused } from '../db/evaluations.ts';
 import { reopenTrials } from '../db/missing-trials.ts';
 import { replaceSnapshot } from '../db/restart-evaluation.ts';
+import { bringToRest } from './cancel-evaluation.ts';
 import { checkSnapshot, type Replacement, type SnapshotFlags } from './check-snapshot.ts';
 import { conclude, layoutOf } from './conclude.ts';
 import type { CommandContext } from './context.ts';
@@ -33,7 +34,7 @@ export async function resumeEvaluation(
   const row = await reconcile(session.client, session.db, await resolveEvaluation(session.db, id));
   const replacement = await checkSnapshot(context, session.db, row, flags);
   if (replacement !== null) {
-    await replace(context, session, row, replacement);
+    await replace(context, session, row, replacement, flags);
     await goOn(context, session, row, flags);
   } else if (row.status === 'completed' && (await countMissing(session.db, row.id)) === 0) {
     await reportComplete(context, session, row, flags);
@@ -59,7 +60,7 @@ export async function retryEvaluation(
   }
   await refuseBaseline(session, row, 'retry would change what others are compared with');
   const replacement = await checkSnapshot(context, session.db, row, flags);
-  if (replacement !== null) await replace(context, session, row, replacement);
+  if (replacement !== null) await replace(context, session, row, replacement, flags);
   const statuses = ['errored', 'unscored', 'canceled', ...(flags.failed === true ? ['failed'] : [])];
   const reopened = await reopenTrials(session.db, row.id, statuses);
   const missing = await countMissing(session.db, row.id);
@@ -85,13 +86,13 @@ async function replace(
   session: Session,
   row: EvaluationRow,
   { wanted, changes }: NonNullable<Replacement>,
+  flags: ContinueFlags,
 ): Promise<void> {
-  if (row.status === 'running' || row.status === 'paused') {
-    throw new UserError(`Evaluation ${row.id} is ${row.status}: its cases cannot be replaced now.`, {
-      hint: `End it first: \`assay cancel ${row.id}\`; then resume it with --rerun-changed.`,
-    });
-  }
   await refuseBaseline(session, row, 'rerunning would change what others are compared with');
+  if (row.status === 'running' || row.status === 'paused') {
+    context.stderr(`${row.id} is ${row.status}: its work is ended before its cases are replaced\n`);
+    await bringToRest(context, session, row, { forWorkers: 0, inAll: 60_000, ownWorker: flags.worker });
+  }
   await replaceSnapshot(session.db, wanted, { everything: changes.everything });
   const missing = await countMissing(session.db, row.id);
   context.stderr(`${missing} of ${(await rowOf(session, row)).planned_trials} trials to run\n`);

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { UserError } from '../core/errors.ts';
 import type { Db } from '../db/connect.ts';
 import type { EvaluationRow } from '../db/evaluations.ts';
@@ -34,11 +34,10 @@ export function registerReport(program: Command, context: CommandContext): void 
     .command('report')
     .argument('<id>', 'evaluation')
     .description('write the report of an evaluation, from what is stored')
-    .option(
-      '--format <formats>',
-      `${REPORT_FORMATS.join(', ')}; several separated by commas, with --out`,
-      listOf(REPORT_FORMATS),
-      ['text'],
+    .addOption(
+      new Option('--format <formats>', `${REPORT_FORMATS.join(', ')}; several separated by commas, with --out`)
+        .argParser(listOf(REPORT_FORMATS))
+        .default(['text'], 'text'),
     )
     .option('--out <folder>', 'write files into this folder instead of standard output')
     .option('--json', 'the same as --format json')

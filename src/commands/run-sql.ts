@@ -50,6 +50,7 @@ function refused(error: unknown): unknown {
   const place = error.position === undefined ? '' : ` (at character ${error.position})`;
   const hints: Record<string, string> = {
     '57014': 'It ran longer than 30 s; narrow it down, for example by evaluation_id.',
+    '0A000': 'Only statements that read are run here; --psql opens a session that may write.',
     '25006': 'Only statements that read are run here; --psql opens a session that may write.',
     '42601': 'Only one select (or with, values, table, explain, show) statement is run here; --psql opens a session.',
   };

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { ScheduleAlreadyRunning, type ScheduleOverlapPolicy, ServiceError } from '@temporalio/client';
+import { ScheduleAlreadyRunning, type ScheduleOverlapPolicy } from '@temporalio/client';
 import { formatProblem, UserError } from '../core/errors.ts';
 import { loadSuite } from '../datasets/load-suite.ts';
 import type { ScheduledInput } from '../workflows/scheduled-evaluation.ts';
@@ -25,7 +25,6 @@ export interface CreateFlags {
 
 /** Name of the workflow type that marks a Temporal Schedule as one of ours. */
 export const SCHEDULED_WORKFLOW = 'scheduledEvaluation';
-const INVALID_ARGUMENT = 3;
 
 /** Creates a schedule after checking that its suite loads now. */
 export async function createSchedule(
@@ -107,10 +106,10 @@ function translated(error: unknown, name: string, flags: CreateFlags): unknown {
       cause: error,
     });
   }
-  const cause = error instanceof ServiceError ? error.cause : null;
-  if (cause instanceof Error && 'code' in cause && cause.code === INVALID_ARGUMENT) {
-    return new UserError(`Temporal refuses the schedule: ${cause.message}`, {
-      hint: `--cron takes five fields, minute hour day month weekday, e.g. '0 2 * * *'; it was '${flags.cron}'.`,
+  // The SDK turns the server's "invalid schedule spec" into a TypeError with the server's words.
+  if (error instanceof TypeError) {
+    return new UserError(`Temporal refuses --cron '${flags.cron}': ${error.message}`, {
+      hint: "It takes five fields, minute hour day month weekday, e.g. '0 2 * * *' for every day at two.",
       cause: error,
     });
   }

@@ -51,7 +51,11 @@ function registerCreate(schedule: Command, context: CommandContext): void {
     .requiredOption('--cron <expression>', "when: minute hour day month weekday, e.g. '0 2 * * *'")
     .option('--timezone <zone>', 'time zone the expression is read in (IANA name)', timeZone, 'UTC')
     .option('--jitter <duration>', 'start up to this much later, at random: 90s, 5m, 1h', duration)
-    .option('--catchup <duration>', 'a time missed by at most this much is made up for', duration, 3_600_000)
+    .addOption(
+      new Option('--catchup <duration>', 'a time missed by at most this much is made up for')
+        .argParser(duration)
+        .default(3_600_000, '1h'),
+    )
     .addOption(
       new Option('--overlap <policy>', 'when the one before still runs').choices([...OVERLAPS]).default('skip'),
     )

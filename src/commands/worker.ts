@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { CommandContext } from './context.ts';
 import { listOf, whole } from './flag-parsers.ts';
 
@@ -23,9 +23,11 @@ export function registerWorker(program: Command, context: CommandContext): void 
   program
     .command('worker')
     .description('run a worker of a fleet: serve evaluations until told to stop')
-    .option('--queues <queues>', `which task queues to serve: ${QUEUES.join(', ')}; default all`, listOf(QUEUES), [
-      ...QUEUES,
-    ])
+    .addOption(
+      new Option('--queues <queues>', `which task queues to serve: ${QUEUES.join(', ')}; several separated by commas`)
+        .argParser(listOf(QUEUES))
+        .default([...QUEUES], 'all'),
+    )
     .option('--concurrency <n>', 'activities at once; default ASSAY_MAX_ACTIVITIES, else 300', whole(1))
     .addHelpText('after', HELP)
     .action(async (flags: WorkerFlags) => {

@@ -1,4 +1,4 @@
-import { Client, type QueryArrayConfig } from 'pg';
+import { Client, DatabaseError, type QueryArrayConfig } from 'pg';
 import { columnTypes } from './connect.ts';
 
 export interface QueryResult {
@@ -10,6 +10,8 @@ export interface QueryResult {
 
 /** These answer rows but cannot be read through a cursor. */
 const NO_CURSOR = /^\s*(?:explain|show)\b/i;
+
+const CURSOR = 'declare assay_rows no scroll cursor for ';
 
 /**
  * Runs one statement that only reads: in a read-only transaction, with a statement timeout, through a cursor that
@@ -34,11 +36,21 @@ export async function readOnlyQuery(
     await client.query(`set local statement_timeout = ${options.timeoutMs ?? 30_000}`);
     const statement = text.replace(/[\s;]+$/, '');
     if (NO_CURSOR.test(statement)) return await fetchRows(client, statement, options.limit);
-    await client.query(single(`declare assay_rows no scroll cursor for ${statement}`));
+    await client.query(single(`${CURSOR}${statement}`)).catch((error: unknown) => {
+      throw atOwnPosition(error);
+    });
     return await fetchRows(client, `fetch ${options.limit + 1} from assay_rows`, options.limit);
   } finally {
     await client.end();
   }
+}
+
+/** Postgres counts from the start of what it was sent; the user wrote only the rest. */
+function atOwnPosition(error: unknown): unknown {
+  if (!(error instanceof DatabaseError) || error.position === undefined) return error;
+  const position = Number(error.position) - CURSOR.length;
+  error.position = position < 1 ? undefined : String(position);
+  return error;
 }
 
 async function fetchRows(client: Client, text: string, limit: number): Promise<QueryResult> {

@@ -35,4 +35,4 @@ export function labelled(label: string, lines: readonly string[], indent: number
   return lines.map((line, i) => `${i === 0 ? head : ' '.repeat(indent + LABEL_WIDTH)}${line}`.trimEnd());
 }
 
-export const LABEL_WIDTH = 9;
+export const LABEL_WIDTH = 10;
