@@ -8,14 +8,19 @@ const optionalText = z
   .transform((text) => text.trim())
   .transform((text) => (text === '' ? undefined : text))
   .optional();
+/** The value is not repeated in the message: a database address holds a password. */
+const address = (protocols: readonly string[], example: string): typeof optionalText =>
+  optionalText.refine(
+    (text) => text === undefined || (URL.canParse(text) && protocols.includes(new URL(text).protocol)),
+    { error: `is not an address; expected something like ${example}` },
+  ) as typeof optionalText;
 const milliseconds = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
   z.coerce.number().int().positive().default(fallback);
 
 const schema = z.object({
   TEMPORAL_ADDRESS: optionalText,
   TEMPORAL_NAMESPACE: optionalText,
-  DATABASE_URL: optionalText,
-  ASSAY_HOME: optionalText,
+  DATABASE_URL: address(['postgres:', 'postgresql:'], 'postgresql://USER:PASSWORD@HOST:PORT/DATABASE'),
   ASSAY_TEMPORAL_BIN: optionalText,
   ASSAY_TASK_QUEUE: z.string().min(1).default('assay'),
   ASSAY_AGENT_TASK_QUEUE: optionalText,
@@ -27,7 +32,7 @@ const schema = z.object({
   ASSAY_ENDPOINT_GRACE_MS: milliseconds(60_000),
   ASSAY_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('warn'),
   OPENAI_API_KEY: optionalText,
-  OPENAI_BASE_URL: optionalText,
+  OPENAI_BASE_URL: address(['http:', 'https:'], 'https://api.openai.com/v1'),
 });
 
 /** Everything Assay reads of its environment. Suites name further variables for their keys; `env` serves those. */
@@ -62,6 +67,12 @@ export interface Config {
   env: Readonly<Record<string, string | undefined>>;
 }
 
+/** Folder of the embedded stack: ASSAY_HOME, else `.assay` in the working directory. */
+export function homeFolder(env: Record<string, string | undefined>, cwd: string): string {
+  const named = (env['ASSAY_HOME'] ?? '').trim();
+  return path.resolve(cwd, named === '' ? '.assay' : named);
+}
+
 /**
  * The only reader of the process environment.
  * @throws UserError naming each variable that has a wrong value.
@@ -77,7 +88,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     temporalAddress: values.TEMPORAL_ADDRESS,
     namespace: values.TEMPORAL_NAMESPACE ?? 'default',
     databaseUrl: values.DATABASE_URL,
-    home: path.resolve(cwd, values.ASSAY_HOME ?? '.assay'),
+    home: homeFolder(env, cwd),
     temporalBin: values.ASSAY_TEMPORAL_BIN,
     taskQueue: values.ASSAY_TASK_QUEUE,
     agentTaskQueue: values.ASSAY_AGENT_TASK_QUEUE ?? values.ASSAY_TASK_QUEUE,

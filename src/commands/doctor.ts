@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
+import { homeFolder } from '../config.ts';
 import { EXIT, UserError } from '../core/errors.ts';
 import type { Check } from '../local/check.ts';
 import type { CommandContext } from './context.ts';
@@ -16,7 +16,8 @@ export function registerDoctor(program: Command, context: CommandContext): void 
     )
     .action(async (flags: { json?: boolean }) => {
       const { diagnose } = await import('../local/doctor.ts');
-      const checks = await diagnose(context.env, readConfig(context.env, context.cwd).home);
+      // Not readConfig: a wrong variable is to be one line among the others.
+      const checks = await diagnose(context.env, homeFolder(context.env, context.cwd));
       const failed = checks.filter((check) => check.status === 'fail').length;
       if (flags.json === true) context.stdout(`${JSON.stringify({ ok: failed === 0, checks }, null, 2)}\n`);
       else context.stdout(renderChecks(checks));

@@ -34,5 +34,6 @@ export async function initProject(context: CommandContext, folder: string, flags
   }
   for (const [name, { about }] of Object.entries(TEMPLATES)) context.stdout(`  ${shown(name).padEnd(32)} ${about}\n`);
   const suite = shown('suite.yaml');
-  context.stdout(`\nNext: assay run ${suite}   (offline until OPENAI_API_KEY is set; assay lint ${suite} checks it)\n`);
+  context.stdout(`\nNext: assay run ${suite}   (offline; assay lint ${suite} checks it)\n`);
+  context.stdout('On a real model: set OPENAI_API_KEY (and OPENAI_BASE_URL), ASSAY_MODEL and ASSAY_JUDGE_MODEL.\n');
 }

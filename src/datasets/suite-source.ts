@@ -1,5 +1,6 @@
 import { dirname, extname, join, isAbsolute } from 'node:path';
 import type { Json, JsonObject } from '../core/json.ts';
+import type { Problem } from '../core/errors.ts';
 import { isJsonObject } from '../core/json.ts';
 import { setOwn } from '../core/lossless-json.ts';
 import { parseJsonSource } from './read-json.ts';
@@ -31,14 +32,15 @@ export async function readSuiteSource(
   root: string,
   report: Report,
 ): Promise<SourceValue | null> {
-  let source = await readSource(absolutePath, file, report);
+  let source = await readSource(absolutePath, file, (problem) => report(adviseOnSuite(problem)));
   if (source === null) return null;
   const allowOutside = valueAt(source.value, ['allow_outside']) === true;
   let folder = '';
   const seen = new Set([absolutePath]);
   for (let depth = 0; ; depth++) {
     if (!isJsonObject(source.value)) {
-      report(errorAt(source.place([]), `expected a suite (name, datasets, agent, …), got ${describe(source.value)}`));
+      const got = source.value === null ? 'an empty file' : describe(source.value);
+      report(errorAt(source.place([]), `expected a suite (name, datasets, agent, …), got ${got}`));
       return null;
     }
     const base: Json | undefined = source.value['extends'];
@@ -88,6 +90,15 @@ function mergeValues(base: JsonObject, own: JsonObject): JsonObject {
     setOwn(merged, key, mergeable ? mergeValues(below, value) : value);
   }
   return merged;
+}
+
+/** For a suite path that leads nowhere: often the first thing a new user meets. */
+function adviseOnSuite(problem: Problem): Problem {
+  if (problem.line !== 0) return problem;
+  return {
+    ...problem,
+    message: `${problem.message}; name a suite file (YAML), or write a first one with \`assay init\``,
+  };
 }
 
 /** An agent of another type replaces the base's agent whole. */

@@ -42,6 +42,10 @@ export function* portCandidates(seed: string): Generator<number> {
   for (let step = 0; step < PORT_COUNT; step += 1) yield FIRST_PORT + ((start + step) % PORT_COUNT);
 }
 
+function finder(port: number): string {
+  return process.platform === 'win32' ? `netstat -ano | findstr :${port}` : `lsof -i :${port}`;
+}
+
 export interface PortChoice {
   /** What listens there, for messages: `Temporal`. */
   what: string;
@@ -64,7 +68,7 @@ export async function choosePort(choice: PortChoice): Promise<number> {
     if (await isPortFree(choice.required)) return choice.required;
     throw new UserError(`Port ${choice.required} for ${choice.what} is taken by another process.`, {
       exitCode: EXIT.infrastructure,
-      hint: `End that process (find it with: lsof -i :${choice.required}), or leave the port to Assay, which chooses a free one.`,
+      hint: `End that process (find it with: ${finder(choice.required)}), or leave the port to Assay, which chooses a free one.`,
     });
   }
   if (choice.remembered !== null && !choice.avoid.has(choice.remembered) && (await isPortFree(choice.remembered))) {

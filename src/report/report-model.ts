@@ -6,6 +6,7 @@ import type {
   GateResult,
   Metric,
   Stop,
+  StopKind,
   Verdict,
 } from '../core/evaluation.ts';
 import { EXIT } from '../core/errors.ts';
@@ -112,6 +113,15 @@ const LAYER_ACTIONS: Record<Layer, string> = {
   L3: 'The calls are right, the outcome is not: read what the agent answered against the criteria.',
 };
 
+/** Stops whose message tells how to mend the model endpoint. */
+const ENDPOINT_STOPS: ReadonlySet<StopKind> = new Set([
+  'unauthorized',
+  'forbidden',
+  'quota',
+  'model_not_found',
+  'endpoint_unreachable',
+]);
+
 function actionsOf(input: ReportInput, worst: readonly WorstCase[]): ReportModel['actions'] {
   const unsafe = worst.filter((one) => one.violations > 0).map((one) => one.case_id);
   const actions: ReportModel['actions'] = [];
@@ -122,7 +132,16 @@ function actionsOf(input: ReportInput, worst: readonly WorstCase[]): ReportModel
       case_ids: unsafe,
     });
   }
-  for (const { layer, action, case_ids } of input.result.diagnosis) actions.push({ layer, text: action, case_ids });
+  const { evaluation_id, stop } = input.evaluation;
+  const mending = stop !== null && ENDPOINT_STOPS.has(stop.kind);
+  if (mending) {
+    const text = `Mend what stopped it (it says how, above), then: assay resume ${evaluation_id}`;
+    actions.push({ layer: 'stopped', text, case_ids: [] });
+  }
+  for (const { layer, action, case_ids } of input.result.diagnosis) {
+    // Said already, and more exactly.
+    if (!(mending && layer === 'infrastructure')) actions.push({ layer, text: action, case_ids });
+  }
   const { layers } = input.result;
   const dominant = (['L1', 'L2', 'L3'] as const).reduce(
     (most, layer) => (layers[layer] > layers[most] ? layer : most),

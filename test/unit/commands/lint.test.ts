@@ -57,5 +57,8 @@ test('a matcher only the scorer can judge, such as a date that is none, is an er
 test('a suite that is not there: exit 2', async () => {
   const cwd = await folderWith({});
   const run = await runCommand(registerLint, ['lint', 'nope.yaml'], { cwd });
-  expect(run).toMatchObject({ exitCode: 2, stdout: 'nope.yaml: error: no such file\n1 error, 0 warnings\n' });
+  expect(run).toMatchObject({
+    exitCode: 2,
+    stdout: expect.stringContaining('nope.yaml: error: no such file; name a suite file'),
+  });
 });

@@ -229,7 +229,9 @@ describe('every problem at once', () => {
     const folder = await folderWith({ 'empty.yaml': '', 'list.yaml': '- a\n' });
     const errors = async (name: string): Promise<string[]> =>
       briefly(await problemsOf(loadSuite(name, { env: {}, cwd: folder })));
-    expect(await errors('nope.yaml')).toEqual(['0:0 no such file']);
+    expect(await errors('nope.yaml')).toEqual([
+      '0:0 no such file; name a suite file (YAML), or write a first one with `assay init`',
+    ]);
     expect((await errors('empty.yaml'))[0]).toContain('expected a suite');
     expect((await errors('list.yaml'))[0]).toContain('expected a suite (name, datasets, agent, …), got a list');
   });

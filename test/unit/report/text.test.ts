@@ -35,6 +35,16 @@ describe('text report', () => {
   test('incomplete, 80 columns', () =>
     golden('incomplete-80.txt', renderText(energyReport(energyCases({ 4: 'errored', 6: 'errored' })))));
 
+  test('stopped by the endpoint: what to do is to mend that, not to look at the judge', () => {
+    const model = energyReport(energyCases({ 4: 'errored', 6: 'errored' }));
+    const stop = { kind: 'unauthorized', message: 'endpoint: 401. Set a valid key in OPENAI_API_KEY' } as const;
+    const input = { ...model, cases: energyCases({ 4: 'errored', 6: 'errored' }) };
+    const stopped = buildReport({ ...input, evaluation: { ...model.evaluation, status: 'stopped', stop } });
+    expect(stopped.actions[0]?.text).toContain(`assay resume ${model.evaluation.evaluation_id}`);
+    expect(stopped.actions.map((action) => action.layer)).not.toContain('infrastructure');
+    expect(model.actions.map((action) => action.layer)).toContain('infrastructure');
+  });
+
   test.each([72, 80, 120])('no line is wider than %d columns, commands and the comparison at 72 excepted', (width) => {
     const cases = energyCases(UNSAFE);
     const comparison = width < 80 ? null : compared(energyCases(), cases);

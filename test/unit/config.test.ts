@@ -1,0 +1,41 @@
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { homeFolder, readConfig } from '../../src/config.ts';
+
+const messageOf = (env: Record<string, string>): string => {
+  try {
+    readConfig(env, '/work');
+    return '';
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+test('addresses that are none are refused before anything starts, without repeating them', () => {
+  expect(messageOf({ DATABASE_URL: 'secret@host' })).toBe(
+    'wrong environment:\n  DATABASE_URL: is not an address; expected something like postgresql://USER:PASSWORD@HOST:PORT/DATABASE',
+  );
+  expect(messageOf({ DATABASE_URL: 'mysql://u:secret@host/db' })).toMatch(/^wrong environment:\n {2}DATABASE_URL: /);
+  expect(messageOf({ OPENAI_BASE_URL: 'api.openai.com' })).toBe(
+    'wrong environment:\n  OPENAI_BASE_URL: is not an address; expected something like https://api.openai.com/v1',
+  );
+  expect(messageOf({ OPENAI_BASE_URL: 'localhost:8080/v1' })).toMatch(/OPENAI_BASE_URL/);
+  expect(messageOf({ DATABASE_URL: 'x', ASSAY_MAX_ACTIVITIES: '0' }).split('\n')).toHaveLength(3);
+});
+
+test('right addresses, and empty variables, which count as absent', () => {
+  const url = 'postgres://u:p@h:5432/d';
+  const config = readConfig({ DATABASE_URL: url, OPENAI_BASE_URL: ' http://127.0.0.1:1/v1 ' }, '/work');
+  expect(config).toMatchObject({ databaseUrl: url, openaiBaseUrl: 'http://127.0.0.1:1/v1' });
+  expect(readConfig({ DATABASE_URL: ' ', OPENAI_BASE_URL: '' }, '/work')).toMatchObject({
+    databaseUrl: undefined,
+    openaiBaseUrl: undefined,
+  });
+});
+
+test('the folder of the embedded stack is .assay in the working directory, or ASSAY_HOME', () => {
+  expect(homeFolder({}, '/work')).toBe(path.resolve('/work/.assay'));
+  expect(homeFolder({ ASSAY_HOME: ' ' }, '/work')).toBe(path.resolve('/work/.assay'));
+  expect(homeFolder({ ASSAY_HOME: 'other' }, '/work')).toBe(path.resolve('/work/other'));
+  expect(readConfig({ ASSAY_HOME: '/elsewhere' }, '/work').home).toBe(path.resolve('/elsewhere'));
+});
