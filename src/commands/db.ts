@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
 import { EXIT, UserError } from '../core/errors.ts';
 import type { CommandContext } from './context.ts';
 
@@ -46,6 +45,7 @@ async function showStatus(context: CommandContext, json: boolean): Promise<void>
 }
 
 async function withDatabase<T>(context: CommandContext, work: (databaseUrl: string) => Promise<T>): Promise<T> {
+  const { readConfig } = await import('../config.ts');
   const config = readConfig(context.env, context.cwd);
   if (config.databaseUrl !== undefined) return work(config.databaseUrl);
   const { ensureDatabaseOnly } = await import('../local/stack.ts');

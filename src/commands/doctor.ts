@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { homeFolder } from '../config.ts';
 import { EXIT, UserError } from '../core/errors.ts';
 import type { Check } from '../local/check.ts';
 import type { CommandContext } from './context.ts';
@@ -15,7 +14,10 @@ export function registerDoctor(program: Command, context: CommandContext): void 
       '\nExamples:\n  assay doctor\n  assay doctor --json | jq ".checks[] | select(.status != \\"ok\\")"\n',
     )
     .action(async (flags: { json?: boolean }) => {
-      const { diagnose } = await import('../local/doctor.ts');
+      const [{ homeFolder }, { diagnose }] = await Promise.all([
+        import('../config.ts'),
+        import('../local/doctor.ts'),
+      ]);
       // Not readConfig: a wrong variable is to be one line among the others.
       const checks = await diagnose(context.env, homeFolder(context.env, context.cwd));
       const failed = checks.filter((check) => check.status === 'fail').length;

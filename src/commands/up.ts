@@ -1,5 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { readConfig, type Config } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { Stack, StackPorts } from '../local/stack.ts';
 import type { RunningWorker } from '../worker.ts';
 import type { CommandContext } from './context.ts';
@@ -35,6 +35,7 @@ export function registerUp(program: Command, context: CommandContext): void {
       '\nExamples:\n  assay up                     # keeps schedules firing\n  assay up --no-worker         # with `assay worker` elsewhere\n  assay run suite.yaml --detach && assay up --until-idle\n',
     )
     .action(async (flags: UpFlags) => {
+      const { readConfig } = await import('../config.ts');
       const config = readConfig(context.env, context.cwd);
       if (flags.stop === true) await stopLeftovers(config.home, context);
       else await runUp(config, flags, context);
