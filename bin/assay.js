@@ -27,7 +27,7 @@ if (major < 22 || (major === 22 && minor < 12)) {
   const entry = runsSource ? source : path.join(here, '../dist/src/client.js');
   if (!existsSync(entry)) {
     process.stderr.write(
-      `assay is not complete: ${entry} is missing.\n  → in a checkout: npm run build; else: npm i assay\n`,
+      `assay is not complete: ${entry} is missing.\n  → in a checkout: npm run build; else install the package again\n`,
     );
     process.exit(2);
   }
