@@ -6,6 +6,7 @@ import {
   NativeConnection,
   type NativeConnectionOptions,
   Runtime,
+  TransportError,
   Worker,
 } from '@temporalio/worker';
 import { createActivities } from './activities/index.ts';
@@ -14,7 +15,7 @@ import type { Config } from './config.ts';
 import { connect } from './db/connect.ts';
 import { listen } from './db/listen.ts';
 import { createCaseReader } from './db/trial-reads.ts';
-import { createTrialWriter } from './db/trial-writes.ts';
+import { createTrialWriter } from './db/trial-writer.ts';
 import { loadPrompts } from './judge/load-prompts.ts';
 import { createAdapters } from './local/adapters.ts';
 import { workflowBundle } from './local/workflow-bundle.ts';
@@ -56,11 +57,26 @@ function installRuntime(level: Config['logLevel'], log: (line: string) => void):
   });
 }
 
+const CONNECT_PATIENCE_MS = 15_000;
+
+/** The server may be restarting just now. */
+async function connectPatiently(options: NativeConnectionOptions): Promise<NativeConnection> {
+  const deadline = Date.now() + CONNECT_PATIENCE_MS;
+  for (;;) {
+    try {
+      return await NativeConnection.connect(options);
+    } catch (error) {
+      if (!(error instanceof TransportError) || Date.now() > deadline) throw error;
+      await sleep(250);
+    }
+  }
+}
+
 /** The composition root: builds every adapter, then polls. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { config } = options;
   installRuntime(config.logLevel, options.log);
-  const connection = await NativeConnection.connect(options.connectionOptions);
+  const connection = await connectPatiently(options.connectionOptions);
   const db = connect(options.databaseUrl, {
     poolSize: 12,
     onConnectionError: (error) => options.log(`WARN postgres: ${error.message}`),

@@ -12,6 +12,13 @@ export async function findEvaluation(db: Db, id: string): Promise<EvaluationRow 
   return row ?? null;
 }
 
+/** @throws Error when there is no such evaluation: it was deleted under way. */
+export async function requireEvaluation(db: Db, id: string): Promise<EvaluationRow> {
+  const row = await findEvaluation(db, id);
+  if (row === null) throw new Error(`there is no evaluation ${id}`);
+  return row;
+}
+
 /** The newest evaluation of all, or of a suite; null when there is none. */
 export async function findNewest(db: Db, suite?: string): Promise<EvaluationRow | null> {
   let query = db.selectFrom('evaluation').selectAll().orderBy('created_at', 'desc').limit(1);
@@ -94,7 +101,13 @@ export async function reopenEvaluation(
       exit_code: null,
       verdict: null,
       revision: e('revision', '+', 1),
-      ...(changes.budgetUsd === undefined ? {} : { budget_usd: changes.budgetUsd }),
+      // The budget gate reads the definition: a raised budget must not be judged by the old one.
+      ...(changes.budgetUsd === undefined
+        ? {}
+        : {
+            budget_usd: changes.budgetUsd,
+            definition: sql<string>`jsonb_set(definition, '{budget_usd}', to_jsonb(${changes.budgetUsd}::numeric))`,
+          }),
       ...(changes.concurrency === undefined ? {} : { concurrency: changes.concurrency }),
     }))
     .where('id', '=', id)

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { FileMigrationProvider, Migrator } from 'kysely/migration';
 import { UserError } from '../core/errors.ts';
 import { connect, type Db } from './connect.ts';
+import { whileTransient } from './transient.ts';
 
 /** Beside src/ in a checkout, beside dist/src/ in the package. */
 function migrationFolder(): string {
@@ -42,11 +43,22 @@ export interface MigrationStatus {
   unknown: string[];
 }
 
-/** Which migrations are applied, which wait, and which this version does not know. */
-export async function migrationStatus(databaseUrl: string): Promise<MigrationStatus> {
+/**
+ * Which migrations are applied, which wait, and which this version does not know.
+ * @param patienceMs how long to wait for a Postgres that is starting or restarting; default 10,000.
+ * @throws UserError (exit 4) when it cannot be used.
+ */
+export async function migrationStatus(databaseUrl: string, patienceMs = 10_000): Promise<MigrationStatus> {
   const db = connect(databaseUrl, { poolSize: 1 });
   try {
-    return await readStatus(db);
+    return await whileTransient(() => readStatus(db), patienceMs);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new UserError(`Postgres cannot be used: ${message}`, {
+      hint: 'check DATABASE_URL (host, user, password, database), or unset it to use the embedded Postgres',
+      exitCode: 4,
+      cause: error,
+    });
   } finally {
     await db.destroy();
   }

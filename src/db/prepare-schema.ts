@@ -1,4 +1,3 @@
-import { UserError } from '../core/errors.ts';
 import { migrate, migrationStatus, requireCurrentSchema } from './migrate.ts';
 
 /**
@@ -10,14 +9,7 @@ export async function prepareSchema(
   databaseUrl: string,
   options: { embedded: boolean },
 ): Promise<{ applied: string[] }> {
-  const status = await migrationStatus(databaseUrl).catch((error: unknown) => {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new UserError(`Postgres cannot be used: ${message}`, {
-      hint: 'check DATABASE_URL (host, user, password, database), or unset it to use the embedded Postgres',
-      exitCode: 4,
-      cause: error,
-    });
-  });
+  const status = await migrationStatus(databaseUrl);
   if (options.embedded || status.applied.length === 0) return migrate(databaseUrl);
   await requireCurrentSchema(databaseUrl);
   return { applied: [] };

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type {
-  CaseFacts,
   CaseResult,
   Comparison,
   EvaluationResult,
@@ -8,12 +7,16 @@ import type {
   TrialRecord,
   TrialScore,
 } from '../core/evaluation.ts';
+import type { EvalCase } from '../core/case.ts';
 import type { Db } from './connect.ts';
 import { escapeText, toJsonb } from './escape.ts';
 
 /** The cases of an evaluation in ascending id (code units), with the records of their trials: what reducers read. */
 export interface CaseWithTrials {
-  facts: CaseFacts;
+  evalCase: EvalCase;
+  contentHash: string;
+  /** Planned. */
+  trialCount: number;
   trials: TrialRecord[];
 }
 
@@ -26,7 +29,7 @@ export async function* streamCases(db: Db, evaluationId: string): AsyncGenerator
     const page: CaseWithTrials[] = await loadPage(db, evaluationId, after);
     if (page.length === 0) return;
     yield page;
-    after = page.at(-1)?.facts.case_id ?? null;
+    after = page.at(-1)?.evalCase.id ?? null;
   }
 }
 
@@ -35,12 +38,12 @@ interface TrialRow extends Omit<TrialRecord, 'scores'> {
 }
 
 async function loadPage(db: Db, evaluationId: string, after: string | null): Promise<CaseWithTrials[]> {
-  const facts = await sql<CaseFacts>`
-    select case_id, content_hash, category, difficulty, dimension, tags, trials from evaluation_case
+  const cases = await sql<{ case_id: string; content: EvalCase; content_hash: string; trials: number }>`
+    select case_id, content, content_hash, trials from evaluation_case
     where evaluation_id = ${evaluationId} ${after === null ? sql`` : sql`and case_id collate "C" > ${escapeText(after)} collate "C"`}
     order by case_id collate "C" limit ${PAGE}`.execute(db);
-  if (facts.rows.length === 0) return [];
-  const ids = facts.rows.map((row) => escapeText(row.case_id));
+  if (cases.rows.length === 0) return [];
+  const ids = cases.rows.map((row) => escapeText(row.case_id));
   const trials = await sql<TrialRow>`
     select t.case_id, t.trial_index, t.status, t.final_status, t.error_kind, t.error_message, t.iterations, t.tool_calls,
       t.total_tokens as tokens, t.judge_tokens, t.latency_ms, t.cost_usd, t.judge_cost_usd,
@@ -55,7 +58,12 @@ async function loadPage(db: Db, evaluationId: string, after: string | null): Pro
     list.push({ ...row, scores: row.scores ?? [] });
     byCase.set(row.case_id, list);
   }
-  return facts.rows.map((row) => ({ facts: row, trials: byCase.get(row.case_id) ?? [] }));
+  return cases.rows.map((row) => ({
+    evalCase: row.content,
+    contentHash: row.content_hash,
+    trialCount: row.trials,
+    trials: byCase.get(row.case_id) ?? [],
+  }));
 }
 
 /** Writes the reduced cases; repeating it writes the same rows. */
@@ -177,7 +185,27 @@ export async function loadEvaluationResult(
   return row === undefined ? null : { result: row.body, comparison: row.comparison };
 }
 
-/** Reduced cases in ascending id; `onlyBad` leaves out the passed ones. */
+/** Reduced cases in ascending id (code units), one after the other: memory stays flat. */
+export async function* streamCaseResults(db: Db, evaluationId: string): AsyncGenerator<CaseResult> {
+  let after: string | null = null;
+  for (;;) {
+    const page: { body: CaseResult }[] = await loadResultPage(db, evaluationId, after);
+    for (const row of page) yield row.body;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = last.body.case_id;
+  }
+}
+
+async function loadResultPage(db: Db, evaluationId: string, after: string | null): Promise<{ body: CaseResult }[]> {
+  const rows = await sql<{ body: CaseResult }>`
+    select body from case_result
+    where evaluation_id = ${evaluationId} ${after === null ? sql`` : sql`and case_id collate "C" > ${escapeText(after)} collate "C"`}
+    order by case_id collate "C" limit ${PAGE}`.execute(db);
+  return rows.rows;
+}
+
+/** Reduced cases in ascending id; `onlyBad` leaves out those that passed without a violation. */
 export async function loadCaseResults(
   db: Db,
   evaluationId: string,
@@ -188,7 +216,8 @@ export async function loadCaseResults(
     .select('body')
     .where('evaluation_id', '=', evaluationId)
     .orderBy(sql`case_id collate "C"`);
-  if (options.onlyBad === true) query = query.where('outcome', '!=', 'passed');
+  if (options.onlyBad === true)
+    query = query.where(sql<boolean>`(outcome <> 'passed' or (body ->> 'violations')::integer > 0)`);
   if (options.limit !== undefined) query = query.limit(options.limit);
   return (await query.execute()).map((row) => row.body);
 }

@@ -77,3 +77,22 @@ async function loadCases(db: Db, wanted: { evaluationId: string; position: numbe
     return { evalCase: row.content, contentHash: row.content_hash };
   });
 }
+
+/** What a trial's journaled calls cost, for a trial that ended without a trajectory. Null = a call without a price. */
+export async function loadTrialSpend(
+  db: Db,
+  key: TrialKey,
+): Promise<{ cost_usd: number | null; judge_cost_usd: number | null; judge_tokens: number | null }> {
+  const rows = await whileTransient(() =>
+    sql<{ role: string; cost: number | null; tokens: number | null; calls: number; priced: number }>`
+      select role, sum(cost_usd) as cost, sum(total_tokens) as tokens, count(*) as calls, count(cost_usd) as priced
+      from model_call where evaluation_id = ${key.evaluation_id} and case_id = ${escapeText(key.case_id)}
+        and trial_index = ${key.trial_index} group by role`.execute(db),
+  );
+  const of = (role: string): { cost: number | null; tokens: number | null } => {
+    const row = rows.rows.find((one) => one.role === role);
+    if (row === undefined) return { cost: 0, tokens: 0 };
+    return { cost: row.priced < row.calls ? null : row.cost, tokens: row.tokens };
+  };
+  return { cost_usd: of('agent').cost, judge_cost_usd: of('judge').cost, judge_tokens: of('judge').tokens };
+}

@@ -67,6 +67,15 @@ async function startUp(lab: Lab): Promise<Program> {
   return up;
 }
 
+/** Waits for progress, or a while: after a strike it may take some seconds to come back. */
+async function answersReach(lab: Lab, wanted: number): Promise<void> {
+  const deadline = Date.now() + 15_000;
+  while (Date.now() < deadline) {
+    if ((await lab.model.stats()).answered >= wanted) return;
+    await sleep(20);
+  }
+}
+
 interface Actors {
   worker: Program;
   command: Program;
@@ -84,8 +93,11 @@ async function runRound(lab: Lab, reference: Outcome, seed: number): Promise<Rou
   };
   const disturbances: string[] = [];
   let atRisk = 0;
-  for (let left = 1 + Math.floor(random() * 4); left > 0; left -= 1) {
-    await sleep(200 + random() * 1_300);
+  const strikes = Array.from({ length: 1 + Math.floor(random() * 4) }, () => 0.05 + random() * 0.85).sort(
+    (a, b) => a - b,
+  );
+  for (const share of strikes) {
+    await answersReach(lab, share * PLANNED * CALLS_PER_TRIAL);
     const victim = VICTIMS[Math.floor(random() * VICTIMS.length)] as Victim;
     const { inFlight, answered } = await lab.model.stats();
     atRisk += inFlight;
@@ -94,6 +106,8 @@ async function runRound(lab: Lab, reference: Outcome, seed: number): Promise<Rou
   }
   const problems = await ending(lab, actors, id);
   if (problems.length === 0) problems.push(...(await check(lab, reference, id, atRisk)));
+  // A round that failed must not go on working in the next one.
+  else await lab.run(['cancel', id], 30_000);
   actors.worker.kill('SIGKILL');
   await actors.worker.exited;
   return { seed, disturbances, problems, seconds: Math.round((performance.now() - startedAt) / 100) / 10 };
