@@ -5,7 +5,7 @@ import { UserError } from '../core/errors.ts';
 import type { TrialKey } from '../core/trial.ts';
 import type { Claim } from '../db/trial-rows.ts';
 import { releaseTrial } from '../db/model-failures.ts';
-import { loadJournal } from '../db/trial-reads.ts';
+import { loadJournal, loadTrialSpend } from '../db/trial-reads.ts';
 import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
@@ -117,9 +117,7 @@ async function storeErrored(
     status: 'errored',
     error,
     trajectory: null,
-    cost_usd: null,
-    judge_cost_usd: null,
-    judge_tokens: null,
+    ...(await loadTrialSpend(deps.db, trial.key)),
     scores: [],
     verdicts: [],
   });

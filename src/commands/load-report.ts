@@ -28,7 +28,7 @@ export async function loadReport(db: Db, row: EvaluationRow, nextSteps: NextStep
       labels: row.labels,
     },
     result: stored.result,
-    cases: await loadCaseResults(db, row.id, { onlyBad: true }),
+    cases: await loadCaseResults(db, row.id, { onlyBad: true, limit: 5_000 }),
     comparison: stored.comparison,
     baseline_label: stored.comparison === null ? null : row.baseline_label,
     gates: await loadGates(db, row.id),

@@ -1,0 +1,34 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { EvaluationResult } from '../core/evaluation.ts';
+import type { Db } from '../db/connect.ts';
+import { requireEvaluation } from '../db/evaluations.ts';
+import { saveCaseResults, saveEvaluationResult, streamCases } from '../db/results.ts';
+import { createAggregator } from '../statistics/aggregate.ts';
+import { caseFacts } from '../statistics/case-facts.ts';
+import { reduceCase } from '../statistics/reduce.ts';
+
+/**
+ * Reduces trials to cases and cases to the evaluation's numbers, and stores both. Page by page: memory does not grow
+ * with the trials, and the event loop gets its turns.
+ * @param onPage called after each page, for heartbeats.
+ */
+export async function aggregateEvaluation(
+  db: Db,
+  evaluationId: string,
+  onPage: () => void = () => undefined,
+): Promise<EvaluationResult> {
+  const suite = (await requireEvaluation(db, evaluationId)).definition;
+  const aggregator = createAggregator();
+  for await (const page of streamCases(db, evaluationId)) {
+    const results = page.map((one) =>
+      reduceCase(caseFacts(one.evalCase, { suite, contentHash: one.contentHash, trials: one.trialCount }), one.trials),
+    );
+    for (const result of results) aggregator.add(result);
+    await saveCaseResults(db, evaluationId, results);
+    onPage();
+    await nextTurn();
+  }
+  const result = aggregator.finish();
+  await saveEvaluationResult(db, evaluationId, result);
+  return result;
+}
