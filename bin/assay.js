@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Checks the Node version in syntax that old versions understand, then starts the command line.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -41,7 +41,8 @@ function installedNode() {
     try {
       const manifest = createRequire(from).resolve('node/package.json');
       const binary = path.join(path.dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
-      if (existsSync(binary)) return binary;
+      // Not this one again: it would start itself for ever.
+      if (existsSync(binary) && realpathSync(binary) !== realpathSync(process.execPath)) return binary;
     } catch {
       // Not installed there.
     }
