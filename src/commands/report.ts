@@ -120,7 +120,7 @@ async function* pieces(
     case 'json': {
       const [{ renderJsonWithCases }, { streamCaseResults }] = await Promise.all([
         import('../report/json.ts'),
-        import('../db/trial-detail.ts'),
+        import('../db/results.ts'),
       ]);
       yield* renderJsonWithCases(report, streamCaseResults(db, row.id));
     }

@@ -1,6 +1,7 @@
 import type { Comparison, EvaluationResult, GateResult, Stop, Verdict } from '../core/evaluation.ts';
 import type { Db } from '../db/connect.ts';
 import { type EvaluationRow, findEvaluation, markEnded } from '../db/evaluations.ts';
+import { countEnded } from '../db/metric-values.ts';
 import { loadEvaluationResult, saveComparison, saveGates } from '../db/results.ts';
 import { aggregateEvaluation } from '../results/aggregate-evaluation.ts';
 import { compareWithBaseline } from '../results/compare-with-baseline.ts';
@@ -21,24 +22,25 @@ export async function resultOf(db: Db, row: EvaluationRow): Promise<EvaluationRe
 /** True when trials have ended since the numbers were computed: the workflow was lost after a resume. */
 async function outdated(db: Db, row: EvaluationRow, result: EvaluationResult): Promise<boolean> {
   if (row.status === 'completed') return false;
-  const { countEnded } = await import('../db/metric-values.ts');
   const ended = (await countEnded(db, [row.id])).get(row.id) ?? 0;
   return ended !== result.planned_trials - result.counts.missing;
 }
 
 export interface Judgement {
-  result: EvaluationResult;
   comparison: Comparison | null;
   gates: GateResult[];
   verdict: Verdict;
 }
 
-/** Gates and verdict from stored rows and the baseline as it is now. Stores nothing of them. */
-export async function judgeNow(db: Db, row: EvaluationRow, label = row.baseline_label): Promise<Judgement> {
+/**
+ * Gates and verdict from stored rows and the baseline as it is now. Stores nothing of them.
+ * @param label of the baseline; default: the one the evaluation was started with.
+ */
+export async function judgeNow(db: Db, row: EvaluationRow, label?: string): Promise<Judgement> {
   const result = await resultOf(db, row);
   const comparison = await compareWithBaseline(db, row, label);
   const state = { status: row.status, stop: stopOf(row) };
-  return { result, comparison, ...(await judgeEvaluation(db, row, { result, comparison }, state)) };
+  return { comparison, ...(await judgeEvaluation(db, row, { result, comparison }, state)) };
 }
 
 /** Stores a judgement as the evaluation's own: reports and views then say the same. */
@@ -56,17 +58,17 @@ export async function settleEvaluation(
   row: EvaluationRow,
   end: { status: 'stopped' | 'canceled'; stop: Stop | null },
 ): Promise<EvaluationRow> {
-  const state = {
+  const ended = {
     ...row,
     status: end.status,
     stop_kind: end.stop?.kind ?? null,
     stop_message: end.stop?.message ?? null,
   };
-  const judgement = await judgeNow(db, state);
+  const judgement = await judgeNow(db, ended);
   await saveJudgement(db, row, judgement);
   const { exit_code, summary } = judgement.verdict;
   await markEnded(db, row.id, { ...end, exitCode: exit_code, verdict: summary });
-  return (await findEvaluation(db, row.id)) ?? state;
+  return (await findEvaluation(db, row.id)) ?? ended;
 }
 
 /** Why an evaluation stopped, as stored. */

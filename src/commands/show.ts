@@ -59,7 +59,7 @@ async function layout(
 async function showEvaluation(context: CommandContext, db: Db, row: EvaluationRow, flags: ShowFlags): Promise<void> {
   const [{ storedReport }, { streamCaseResults }] = await Promise.all([
     import('./stored-report.ts'),
-    import('../db/trial-detail.ts'),
+    import('../db/results.ts'),
   ]);
   const report = await storedReport(db, row);
   if (flags.json === true) {

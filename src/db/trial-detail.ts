@@ -92,18 +92,3 @@ export async function loadTrialDetail(
     model_calls: calls.map(({ response: _response, ...call }) => call),
   };
 }
-
-/** Reduced cases in ascending id, page by page: memory stays flat however many there are. */
-export async function* streamCaseResults(db: Db, evaluationId: string): AsyncGenerator<CaseResult, void, void> {
-  let after: string | null = null;
-  for (;;) {
-    const page: { rows: { case_id: string; body: CaseResult }[] } = await sql<{ case_id: string; body: CaseResult }>`
-      select case_id, body from case_result where evaluation_id = ${evaluationId}
-        ${after === null ? sql`` : sql`and case_id collate "C" > ${escapeText(after)} collate "C"`}
-      order by case_id collate "C" limit 500`.execute(db);
-    for (const row of page.rows) yield row.body;
-    const last = page.rows.at(-1);
-    if (last === undefined) return;
-    after = last.case_id;
-  }
-}

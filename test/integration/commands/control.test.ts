@@ -4,10 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { findEvaluation } from '../../../src/db/evaluations.ts';
+import { loadProgress } from '../../../src/db/missing-trials.ts';
 import {
   openWorkplace,
   startDetached,
   type SuiteText,
+  until,
   untilEnded,
   untilStatus,
   type Workplace,
@@ -205,15 +207,13 @@ describe('cancel, pause, unpause', () => {
     const paused = await place.run('pause', 'pause-1');
     expect(paused.out).toContain('is paused');
     await untilStatus(place.db, 'pause-1', 'paused');
-    const settled = async (): Promise<number> => {
-      const trials = await trialsOf(place, 'pause-1');
-      return [...trials.values()].filter((trial) => trial.status !== null).length;
-    };
-    await new Promise((resolve) => setTimeout(resolve, 800));
-    const count = await settled();
-    await new Promise((resolve) => setTimeout(resolve, 800));
-    expect(await settled()).toBe(count);
-    expect(count).toBeLessThan(10);
+    const progress = () => loadProgress(place.db, 'pause-1');
+    await until(async () => (await progress()).running === 0, 'the trial in flight has ended');
+    const { passed } = await progress();
+    expect(passed).toBeLessThan(10);
+    // Time for five more trials, if any were started.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(await progress()).toMatchObject({ passed, running: 0 });
     expect((await place.run('status', 'pause-1')).out).toContain('assay unpause pause-1');
     expect((await place.run('unpause', 'pause-1')).code).toBe(0);
     expect((await running).code).toBe(0);

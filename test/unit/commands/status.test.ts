@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest';
+import { objectionTo } from '../../../src/commands/baseline.ts';
+import { secondsLeft } from '../../../src/commands/eta.ts';
+import { nextCommands, type Status, statusText } from '../../../src/commands/status.ts';
+import type { EvaluationRow } from '../../../src/db/evaluations.ts';
+
+const progress = { planned: 100, passed: 30, failed: 5, unscored: 3, errored: 2, running: 4, recent: 30 };
+
+function status(row: Partial<EvaluationRow>, more: Partial<Status> = {}): Status {
+  const full = { id: 'e-1', suite: 'ops', cases: 50, agent_model: 'm', stop_message: null, verdict: null, ...row };
+  return { row: full as EvaluationRow, progress, ageMs: 60_000, temporal: 'up', ...more };
+}
+
+describe('time left', () => {
+  test('at the pace of the last 30 s', () => expect(secondsLeft(progress, 600)).toBe(60));
+  test('a younger evaluation is measured over its own age', () => expect(secondsLeft(progress, 10)).toBe(20));
+  test('unknown while nothing ends', () => expect(secondsLeft({ ...progress, recent: 0 }, 600)).toBeNull());
+  test('nothing left', () => expect(secondsLeft({ ...progress, passed: 90, recent: 0 }, 600)).toBe(0));
+});
+
+describe('status text', () => {
+  test('running: counts and time left', () => {
+    const text = statusText(status({ status: 'running' }));
+    expect(text).toContain('e-1  running  (started 60 s ago)');
+    expect(text).toContain('40 of 100 ended: 30 passed, 5 failed, 3 unscored, 2 errored, 4 running');
+    expect(text).toContain('about 60 s');
+  });
+  test('running, but nothing works on it', () => {
+    const text = statusText(status({ status: 'running' }, { temporal: null, progress: { ...progress, running: 0 } }));
+    expect(text).toContain('Nothing works on it now');
+    expect(text).toContain('assay resume e-1    go on with what is missing');
+  });
+  test('stopped: why, and how to go on', () => {
+    const stop = { status: 'stopped', stop_kind: 'budget', stop_message: 'the budget is spent' } as const;
+    const text = statusText(status(stop));
+    expect(text).toContain('stopped   the budget is spent');
+    expect(text).toContain('assay resume e-1 --budget-usd MORE');
+  });
+  test('every state says how to go on', () => {
+    const first = (row: Partial<EvaluationRow>): string | undefined => nextCommands(status(row))[0]?.command;
+    expect(first({ status: 'paused' })).toBe('assay unpause e-1');
+    expect(first({ status: 'canceled', stop_kind: null })).toBe('assay resume e-1');
+    expect(nextCommands(status({ status: 'completed' })).map((one) => one.command)).toContain('assay retry e-1');
+  });
+});
+
+describe('what may be a baseline', () => {
+  const row = { status: 'completed', planned_trials: 100 } as const;
+  test('complete with coverage', () => expect(objectionTo(row, 98)).toBeNull());
+  test('too few verdicts', () => expect(objectionTo(row, 97)).toContain('only 97 of its 100 trials'));
+  test('not completed', () => expect(objectionTo({ ...row, status: 'canceled' }, 100)).toContain('canceled'));
+  test('no result', () => expect(objectionTo(row, null)).toContain('no result'));
+});

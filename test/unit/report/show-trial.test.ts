@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'vitest';
+import type { Score } from '../../../src/core/score.ts';
+import { NO_USAGE, type ToolCall, type Trajectory } from '../../../src/core/trajectory.ts';
+import { displayWidth } from '../../../src/report/align.ts';
+import { listTable } from '../../../src/report/list-table.ts';
+import { renderTrial, type ShownTrial } from '../../../src/report/show-trial.ts';
+
+const PLAIN = { width: 80, color: false, full: false };
+
+function call(index: number, turn: number, more: Partial<ToolCall> = {}): ToolCall {
+  const base = { id: null, tool: `t${index}`, args: { n: index }, raw_arguments: null, malformed: null, result: 'ok' };
+  return { index, turn, ...base, error: null, approved: null, started_at_ms: 1_100, ended_at_ms: 1_150, ...more };
+}
+
+function trajectory(more: Partial<Trajectory> = {}): Trajectory {
+  return {
+    version: 1,
+    final_status: 'COMPLETED',
+    final_status_reason: null,
+    answer: 'done',
+    messages: [],
+    tool_calls: [],
+    available_tools: [],
+    iterations: 2,
+    model_calls: 2,
+    usage: NO_USAGE,
+    sub_agents: [],
+    end_state: null,
+    unmatched_calls: [],
+    plan: null,
+    retrieved_doc_ids: null,
+    model: 'm',
+    time_to_first_token_ms: null,
+    approval_wait_ms: 0,
+    started_at_ms: 1_000,
+    ended_at_ms: 2_000,
+    ...more,
+  };
+}
+
+function shown(more: Partial<ShownTrial> = {}): ShownTrial {
+  return {
+    evaluation_id: 'e-1',
+    case_id: 'c-1',
+    trial_index: 1,
+    status: 'failed',
+    error: null,
+    model_failures: 0,
+    rate_limits: 0,
+    deaths: 0,
+    cost_usd: null,
+    judge_cost_usd: null,
+    judge_tokens: null,
+    evalCase: null,
+    trajectory: null,
+    scores: [],
+    verdicts: [],
+    ...more,
+  };
+}
+
+function score(scorer: string, more: Partial<Score> = {}): Score {
+  const base = { dimension: null, value: 1, passed: true, reason: '', details: null, deciding: true, violation: false };
+  return { scorer, ...base, ...more };
+}
+
+/** Positions of texts in the order they should appear. */
+function inOrder(text: string, ...parts: string[]): void {
+  let at = -1;
+  for (const part of parts) {
+    const next = text.indexOf(part, at + 1);
+    expect(next, `${part} after position ${at} in:\n${text}`).toBeGreaterThan(at);
+    at = next;
+  }
+}
+
+describe('a trial step by step', () => {
+  test('calls stand under the message that made them, results with their calls', () => {
+    const text = renderTrial(
+      shown({
+        trajectory: trajectory({
+          messages: [
+            { role: 'user', content: 'question' },
+            { role: 'assistant', content: 'looking', tool_calls: [{}, {}] },
+            { role: 'tool', content: 'raw result' },
+            { role: 'assistant', content: 'done' },
+          ],
+          tool_calls: [call(0, 0), call(1, 0, { error: { kind: 'timeout', message: 'after 5 s' } })],
+        }),
+      }),
+      PLAIN,
+    );
+    inOrder(
+      text,
+      'question',
+      'looking',
+      '#0 t0',
+      '{"n":0}',
+      '"ok"',
+      '#1 t1',
+      'timeout: after 5 s',
+      'done',
+      'COMPLETED',
+    );
+    expect(text).not.toContain('raw result');
+    expect(text).toContain('turn 1 · after 100 ms · took 50 ms');
+  });
+
+  test('assistant messages the case brought along are no turns', () => {
+    const text = renderTrial(
+      shown({
+        trajectory: trajectory({
+          iterations: 1,
+          messages: [
+            { role: 'assistant', content: 'from memory' },
+            { role: 'user', content: 'now' },
+            { role: 'assistant', content: 'acting' },
+          ],
+          tool_calls: [call(0, 0)],
+        }),
+      }),
+      PLAIN,
+    );
+    inOrder(text, 'from memory', 'now', 'acting', '#0 t0');
+  });
+
+  test('calls without a message are not lost; malformed ones show what was sent', () => {
+    const bad = call(0, 7, { tool: '(malformed)', args: null, malformed: 'no JSON', raw_arguments: "{'a':1}" });
+    const text = renderTrial(shown({ trajectory: trajectory({ tool_calls: [bad] }) }), PLAIN);
+    inOrder(text, '#0 (malformed)', 'no JSON; as sent:', "{'a':1}");
+  });
+
+  test('what decided comes first, with its reason; a violation before all', () => {
+    const text = renderTrial(
+      shown({
+        scores: [
+          score('a_info', { deciding: false, passed: false, value: 0.2, reason: 'slow' }),
+          score('b_pass', { reason: 'not needed' }),
+          score('c_fail', { passed: false, value: 0, reason: 'lacks 42' }),
+          score('d_null', { passed: null, value: null, reason: 'judge_refused' }),
+          score('e_veto', { passed: false, value: 0, violation: true, reason: 'called drop_table' }),
+        ],
+      }),
+      PLAIN,
+    );
+    inOrder(text, 'e_veto', 'safety violation', 'called drop_table', 'c_fail', 'lacks 42', 'd_null', 'not scored');
+    inOrder(text, 'd_null', 'judge_refused', 'b_pass', 'a_info', 'slow');
+    expect(text).not.toContain('not needed');
+  });
+
+  test('the judge: verdict and reason; why there is none, with the raw reply', () => {
+    const base = { vote: 0, model: 'j', parsed: null, unscored_cause: null, reason: null, raw_reply: null };
+    const text = renderTrial(
+      shown({
+        verdicts: [
+          {
+            ...base,
+            dimension: 'task_completion',
+            parsed: { verdict: 'partial' },
+            reason: 'half of it',
+            raw_reply: 'RAW1',
+          },
+          { ...base, dimension: 'answer_quality', unscored_cause: 'judge_unparsable', raw_reply: 'I think so' },
+        ],
+      }),
+      PLAIN,
+    );
+    inOrder(
+      text,
+      'task_completion',
+      '{"verdict":"partial"}',
+      'half of it',
+      'answer_quality',
+      'judge_unparsable',
+      'I think so',
+    );
+    expect(text).not.toContain('RAW1');
+  });
+
+  test('an errored trial says why and what it survived', () => {
+    const error = { kind: 'server_error', message: 'status 500 (5 failures)' };
+    const text = renderTrial(shown({ status: 'errored', error, model_failures: 5, deaths: 1 }), PLAIN);
+    expect(text).toContain('server_error: status 500 (5 failures)');
+    expect(text).toContain('5 failed model calls, 1 death of its process');
+  });
+
+  test('secrets are masked, control characters gone, long texts cut unless full', () => {
+    const secret = `sk-${'a'.repeat(24)}`;
+    const long = Array.from({ length: 40 }, (_, i) => `line ${i}`).join('\n');
+    const messages = [
+      { role: 'user' as const, content: `key ${secret}\u001b[31m` },
+      { role: 'assistant' as const, content: long },
+    ];
+    const trial = shown({ trajectory: trajectory({ messages }) });
+    const text = renderTrial(trial, PLAIN);
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain('\u001b');
+    expect(text).toContain('28 more lines (--full shows them)');
+    expect(renderTrial(trial, { ...PLAIN, full: true })).toContain('line 39');
+  });
+
+  test('no line is wider than asked for, full-width text included', () => {
+    const messages = [{ role: 'user' as const, content: '数据查询'.repeat(80) }];
+    const text = renderTrial(shown({ trajectory: trajectory({ messages }) }), PLAIN);
+    for (const line of text.split('\n')) expect(displayWidth(line)).toBeLessThanOrEqual(80);
+  });
+});
+
+test('the list is aligned with full-width suite names and keeps ids whole', () => {
+  const row = { status: 'completed', created_at: new Date(2026, 2, 18, 2, 0), verdict: null, completion_rate: 1 };
+  const lines = listTable([
+    { ...row, evaluation_id: 'x'.repeat(90), suite: '能源问答', ended: 3, planned: 3 },
+    { ...row, evaluation_id: 'b', suite: 'ops', ended: 1, planned: 3 },
+  ]);
+  expect(lines[1]).toContain('x'.repeat(90));
+  const [head = '', a = '', b = ''] = lines;
+  const column = (line: string, text: string): number => displayWidth(line.slice(0, line.indexOf(text)));
+  expect(column(a, 'completed')).toBe(column(head, 'status'));
+  expect(column(b, 'completed')).toBe(column(head, 'status'));
+  expect(a).toContain('2026-03-18 02:00');
+  expect(b).toContain('1/3');
+});
