@@ -79,6 +79,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const connection = await connectPatiently(options.connectionOptions);
   const db = connect(options.databaseUrl, {
     poolSize: 12,
+    alwaysByIndex: true,
     onConnectionError: (error) => options.log(`WARN postgres: ${error.message}`),
   });
   const cancellations = createCancellations();

@@ -30,6 +30,12 @@ export interface ConnectOptions {
   poolSize?: number;
   /** Told about connections that died while idle; the next query opens a new one. */
   onConnectionError?: (error: Error) => void;
+  /**
+   * For connections that live long and write much. Postgres keeps the plan of a foreign-key check for the life of a
+   * connection; made while a table was small it reads the whole table, and each row written then costs the more rows
+   * there are. Default false.
+   */
+  alwaysByIndex?: boolean;
 }
 
 /** Opens a pool. No connection is made until the first query. */
@@ -49,6 +55,9 @@ function createPool(databaseUrl: string, options: ConnectOptions): pg.Pool {
   const onError = options.onConnectionError ?? (() => undefined);
   pool.on('error', onError);
   // A checked-out client whose backend dies emits its own error; without a listener the process would end.
-  pool.on('connect', (client) => client.on('error', onError));
+  pool.on('connect', (client) => {
+    client.on('error', onError);
+    if (options.alwaysByIndex === true) client.query('set enable_seqscan = off').catch(onError);
+  });
   return pool;
 }
