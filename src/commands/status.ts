@@ -97,7 +97,7 @@ export function nextCommands({ row, progress, temporal }: Status): NextCommand[]
   const commands = {
     report: { command: `assay report ${row.id}`, what: 'the whole report' },
     resume: { command: `assay resume ${row.id}`, what: 'go on with what is missing' },
-    follow: { command: `assay resume ${row.id}`, what: 'follow it' },
+    follow: { command: `assay resume ${row.id}`, what: 'follow it, or go on with it' },
     unpause: { command: `assay unpause ${row.id}`, what: 'let it go on' },
     cancel: { command: `assay cancel ${row.id}`, what: 'end it, keeping what is done' },
     retry: { command: `assay retry ${row.id}`, what: 'run again what has no verdict' },
@@ -131,12 +131,12 @@ export function statusText(status: Status): string {
 }
 
 function stateLines(status: Status): string[] {
-  const { row, progress } = status;
+  const { row } = status;
   if (row.stop_message !== null) return [`  stopped   ${row.stop_message}`, ...verdictLine(row)];
   if (row.status === 'running') {
-    if (progress.running === 0 && status.temporal === null) {
-      return ['  Nothing works on it now: Temporal is not running here.'];
-    }
+    // Trials of a killed process still count as running; without Temporal nothing can go on.
+    if (status.temporal === null)
+      return ['  Nothing works on it now: Temporal is not running here, or does not answer.'];
     const seconds = eta(status);
     if (seconds !== null) return [`  left      about ${age(seconds * 1_000)}`];
     return ['  left      not known: no trial ended in the last 30 s'];

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { NAMED_QUERIES } from '../../../src/db/named-queries.ts';
 import { openWorkplace, startDetached, untilEnded, type Workplace } from './assay.ts';
 
 const NUL_CASE = 'a\u0000b\ud800';
@@ -118,6 +119,9 @@ describe('commands over a stored evaluation', () => {
     expect((await place.run('sql', '--show-password')).out).toContain(new URL(place.databaseUrl).password);
     const summary = JSON.parse((await place.run('sql', 'summary', '--json')).out) as unknown[];
     expect(summary[0]).toMatchObject({ evaluation_id: 'stored-1', completion: 0.75, case_pass: 0.75 });
+    for (const { name } of NAMED_QUERIES)
+      expect(await place.run('sql', name), name).toMatchObject({ code: 0, err: '' });
+    expect((await place.run('sql', 'failures', '--json')).out).toContain('"scorer": "answer_contains"');
     const rows = await place.run(
       'sql',
       'select case_id from evaluation_case order by position',

@@ -26,7 +26,7 @@ describe('status text', () => {
     expect(text).toContain('about 60 s');
   });
   test('running, but nothing works on it', () => {
-    const text = statusText(status({ status: 'running' }, { temporal: null, progress: { ...progress, running: 0 } }));
+    const text = statusText(status({ status: 'running' }, { temporal: null }));
     expect(text).toContain('Nothing works on it now');
     expect(text).toContain('assay resume e-1    go on with what is missing');
   });
