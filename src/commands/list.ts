@@ -43,7 +43,7 @@ export function registerList(program: Command, context: CommandContext): void {
 }
 
 /** One evaluation of the list. */
-export interface ListEntry {
+interface ListEntry {
   row: EvaluationRow;
   ended: number;
   completionRate: number | null;

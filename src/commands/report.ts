@@ -7,7 +7,7 @@ import type { CommandContext } from './context.ts';
 import { withDatabase } from './database.ts';
 import { listOf } from './flag-parsers.ts';
 
-export const REPORT_FORMATS = ['text', 'json'] as const;
+const REPORT_FORMATS = ['text', 'json'] as const;
 type ReportFormat = (typeof REPORT_FORMATS)[number];
 
 const FILES: Record<ReportFormat, string> = { text: 'report.txt', json: 'report.json' };

@@ -13,10 +13,3 @@ export async function recentIds(db: Db, limit: number): Promise<string[]> {
   const rows = await db.selectFrom('evaluation').select('id').orderBy('created_at', 'desc').limit(limit).execute();
   return rows.map((row) => row.id);
 }
-
-/** Names of the suites that were evaluated, most recently evaluated first. */
-export async function suiteNames(db: Db, limit: number): Promise<string[]> {
-  const rows = await sql<{ suite: string }>`
-    select suite from evaluation group by suite order by max(created_at) desc limit ${limit}`.execute(db);
-  return rows.rows.map((row) => row.suite);
-}

@@ -7,8 +7,8 @@ import type { JudgeVerdictTable, ModelCallTable, ScoreTable, TrialTable } from '
 
 export type TrialRow = Selectable<TrialTable>;
 export type ScoreRow = Selectable<ScoreTable>;
-export type StoredVerdict = Selectable<JudgeVerdictTable>;
-export type ModelCallRow = Omit<Selectable<ModelCallTable>, 'response'>;
+type StoredVerdict = Selectable<JudgeVerdictTable>;
+type ModelCallRow = Omit<Selectable<ModelCallTable>, 'response'>;
 
 /** The trials of a case that have been started, by number. */
 export async function loadTrialsOfCase(db: Db, evaluationId: string, caseId: string): Promise<TrialRow[]> {

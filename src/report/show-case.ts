@@ -8,7 +8,7 @@ import { jsonLines, labelled, LABEL_WIDTH, type ShowOptions, textLines } from '.
 import { createStyle } from './style.ts';
 
 /** One trial as a line of its case. */
-export interface CaseTrial {
+interface CaseTrial {
   trial_index: number;
   /** null: not ended. */
   status: TrialStatus | null;

@@ -10,7 +10,7 @@ import { jsonLines, labelled, LABEL_WIDTH, type ShowOptions, textLines } from '.
 import { createStyle, type Style, type Tone } from './style.ts';
 
 /** A judge's reply as stored. */
-export interface ShownVerdict {
+interface ShownVerdict {
   dimension: string;
   vote: number;
   model: string | null;

@@ -9,7 +9,7 @@ import { loadProgress } from '../../../src/db/missing-trials.ts';
 import { createTestDatabase } from '../../fixtures/database.ts';
 
 /** What a command printed, and how it ended. */
-export interface Ran {
+interface Ran {
   code: number;
   out: string;
   err: string;
