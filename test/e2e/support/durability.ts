@@ -96,7 +96,10 @@ async function expectWhole(scene: Scene, moments: Moment[], printed: string): Pr
 }
 
 async function closeScene(scene: Scene): Promise<void> {
-  for (const program of [scene.run, scene.worker, scene.up]) program?.kill('SIGKILL');
+  const programs = [scene.run, scene.worker, scene.up].filter((program) => program !== null);
+  for (const program of programs) program.kill('SIGKILL');
+  // A stack is not stopped while a process that uses it lives.
+  await Promise.all(programs.map((program) => program.exited));
   await scene.lab.close();
 }
 

@@ -120,7 +120,8 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
       for (const database of databases) await database.destroy().catch(() => undefined);
       program.kill('SIGKILL');
       await other?.close();
-      await stopStack({ home, log: () => undefined }).catch(() => undefined);
+      await program.exited;
+      await stopStack({ home, log: () => undefined });
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
@@ -132,18 +133,20 @@ async function otherTemporal(
   folder: string,
   start: NonNullable<LabOptions['temporal']>,
 ): Promise<{ address(): string; restart(): Promise<void>; close(): Promise<void> }> {
-  const postgres = await ensureDatabaseOnly({ home, env: {}, log: () => undefined });
-  const place = { databaseUrl: postgres.databaseUrl, workDir: path.join(folder, 'temporal-server') };
+  const held = [await ensureDatabaseOnly({ home, env: {}, log: () => undefined })];
+  const place = { databaseUrl: held[0]?.databaseUrl ?? '', workDir: path.join(folder, 'temporal-server') };
   let server = await start(place);
   return {
     address: () => server.address,
     async restart() {
       await server.kill();
+      // Its database comes first.
+      held.push(await ensureDatabaseOnly({ home, env: {}, log: () => undefined }));
       server = await start(place);
     },
     async close() {
       await server.kill();
-      await postgres.release();
+      for (const postgres of held) await postgres.release();
     },
   };
 }
