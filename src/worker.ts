@@ -98,27 +98,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     cwd: options.cwd,
   });
   const workers = await Promise.all(
-    queuesOf(options).map(async (taskQueue) =>
-      Worker.create({
-        connection,
-        namespace: config.namespace,
-        taskQueue,
-        activities,
-        ...(taskQueue === config.taskQueue
-          ? { workflowBundle: await workflowBundle(`${config.cacheFolder}/workflows`) }
-          : {}),
-        maxConcurrentActivityTaskExecutions: config.maxActivities,
-        maxConcurrentWorkflowTaskExecutions: 40,
-        maxCachedWorkflows: 200,
-        workflowTaskPollerBehavior: { type: 'autoscaling' },
-        activityTaskPollerBehavior: { type: 'autoscaling' },
-        maxEagerActivityReservationsPerWorkflowTask: 50,
-        // Otherwise a workflow of a killed worker waits 10 s for that worker.
-        stickyQueueScheduleToStartTimeout: '1s',
-        shutdownGraceTime: GRACE_MS,
-        shutdownForceTime: '20s',
-      }),
-    ),
+    queuesOf(options).map((taskQueue) => createWorker(config, connection, { taskQueue, activities })),
   );
   const runs = workers.map((worker) => worker.run());
   const failed = Promise.race(runs.map((run) => run.then(() => new Promise<never>(() => undefined))));
@@ -134,6 +114,30 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await db.destroy();
     },
   };
+}
+
+async function createWorker(
+  config: Config,
+  connection: NativeConnection,
+  work: { taskQueue: string; activities: ReturnType<typeof createActivities> },
+): Promise<Worker> {
+  const bundle = work.taskQueue === config.taskQueue ? await workflowBundle(`${config.cacheFolder}/workflows`) : null;
+  return Worker.create({
+    ...work,
+    connection,
+    namespace: config.namespace,
+    ...(bundle === null ? {} : { workflowBundle: bundle }),
+    maxConcurrentActivityTaskExecutions: config.maxActivities,
+    maxConcurrentWorkflowTaskExecutions: 40,
+    maxCachedWorkflows: 200,
+    workflowTaskPollerBehavior: { type: 'autoscaling' },
+    activityTaskPollerBehavior: { type: 'autoscaling' },
+    maxEagerActivityReservationsPerWorkflowTask: 50,
+    // Otherwise a workflow of a killed worker waits 10 s for that worker.
+    stickyQueueScheduleToStartTimeout: '1s',
+    shutdownGraceTime: GRACE_MS,
+    shutdownForceTime: '20s',
+  });
 }
 
 function queuesOf(options: WorkerOptions): string[] {

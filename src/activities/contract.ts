@@ -12,6 +12,8 @@ export interface Plan {
   concurrency: number;
   paused: boolean;
   settings: StepSettings;
+  /** Search attributes of the workflow. */
+  attributes: { suite: string; kind: string; label: string | null };
   /** One line for the Temporal UI. */
   title: string;
 }

@@ -6,7 +6,7 @@ import type { EndInput } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 
 /** The last step: gates, then the status, which is terminal only now. */
-export function createEndEvaluation(deps: ActivityDeps): (input: EndInput) => Promise<void> {
+export function createEndEvaluation(deps: ActivityDeps): (input: EndInput) => Promise<EvaluationStatus> {
   return async ({ evaluationId, stop, canceled }) => {
     const row = await requireEvaluation(deps.db, evaluationId);
     const aggregated = await loadEvaluationResult(deps.db, evaluationId);
@@ -15,5 +15,6 @@ export function createEndEvaluation(deps: ActivityDeps): (input: EndInput) => Pr
     const { gates, verdict } = await judgeEvaluation(deps.db, row, aggregated, { status, stop });
     await saveGates(deps.db, evaluationId, gates);
     await markEnded(deps.db, evaluationId, { status, stop, exitCode: verdict.exit_code, verdict: verdict.summary });
+    return status;
   };
 }

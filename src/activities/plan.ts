@@ -1,9 +1,11 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { findEvaluation, markStarted } from '../db/evaluations.ts';
-import { loadMissingShards, loadMissingTrials, type MissingTrial } from '../db/missing-trials.ts';
+import { loadLongestTimeout, loadMissingShards, loadMissingTrials, type MissingTrial } from '../db/missing-trials.ts';
 import type { Plan, ShardRange } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 
+/** Characters of a search attribute: Temporal takes 2 KB of bytes, SQL visibility stores 255 characters. */
+const ATTRIBUTE_LENGTH = 200;
 /** Room for what surrounds the agent: claim, journal, scoring, writes. */
 const OVERHEAD_MS = 60_000;
 /** Bounds all attempts of a trial's step, waits for a rate limit included; then the trial is scheduled anew. */
@@ -22,6 +24,8 @@ export function createPrepare(deps: ActivityDeps): (input: { evaluationId: strin
     await markStarted(deps.db, evaluationId);
     const { limits } = row.definition;
     const { config } = deps;
+    const longest = Math.max(limits.timeout_ms, (await loadLongestTimeout(deps.db, evaluationId)) ?? 0);
+    const [label] = Object.entries(row.labels).map(([name, value]) => `${name}=${value}`);
     return {
       revision: row.revision,
       shards: await loadMissingShards(deps.db, evaluationId, config.shardSize),
@@ -30,11 +34,16 @@ export function createPrepare(deps: ActivityDeps): (input: { evaluationId: strin
       concurrency: row.concurrency,
       paused: row.status === 'paused',
       title: `${row.suite}: ${row.cases} cases, ${row.planned_trials} trials`,
+      attributes: {
+        suite: row.suite.slice(0, ATTRIBUTE_LENGTH),
+        kind: row.kind,
+        label: label?.slice(0, ATTRIBUTE_LENGTH) ?? null,
+      },
       settings: {
         agentQueue: config.agentTaskQueue,
         judgeQueue: config.judgeTaskQueue,
         heartbeatTimeoutMs: config.heartbeatTimeoutMs,
-        agentTimeoutMs: limits.timeout_ms + OVERHEAD_MS,
+        agentTimeoutMs: longest + OVERHEAD_MS,
         judgeTimeoutMs: limits.call_timeout_ms * 3 + OVERHEAD_MS,
         scheduleToCloseMs: SCHEDULE_TO_CLOSE_MS,
       },

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../core/json.ts';
 import type { Suite } from '../core/suite.ts';
 
 /** Fixture group that applies to every case of a suite, after the case's own and the ones it names. */
-export const DEFAULT_FIXTURES = 'default';
+const DEFAULT_FIXTURES = 'default';
 
 /** The fixtures of one case in the order they are tried, and the groups it names that the suite does not have. */
 export interface CaseFixtures {

@@ -59,7 +59,7 @@ function fromApiError(error: APIError, facts: CallFacts): ModelError {
  * `shouldRetry` is the endpoint's own word (`x-should-retry`): it turns a retried kind into `bad_request`, and an
  * otherwise unclear refusal into `server_error`; it never makes a refused key, quota or model retried.
  */
-export function classifyFailure(failure: {
+function classifyFailure(failure: {
   status: number | null;
   text: string;
   shouldRetry: boolean | null;

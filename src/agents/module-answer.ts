@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { FINAL_STATUSES, type FinalStatus, type Usage } from '../core/trajectory.ts';
 
 /** What a module returned, checked. */
-export interface ModuleAnswer {
+interface ModuleAnswer {
   answer: string | null;
   /** Null when the module names none. */
   finalStatus: FinalStatus | null;

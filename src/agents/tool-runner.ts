@@ -8,9 +8,9 @@ import type { ReadCall } from './read-tool-call.ts';
 import type { Recorder } from './recorder.ts';
 
 /** Tools whose successful call makes the trial end ESCALATED. */
-export const ESCALATION_TOOLS: readonly string[] = ['escalate_to_human', 'escalate'];
+const ESCALATION_TOOLS: readonly string[] = ['escalate_to_human', 'escalate'];
 /** Tool that asks the user; unanswered, the trial ends INPUT_REQUIRED. */
-export const ASK_USER_TOOL = 'ask_user';
+const ASK_USER_TOOL = 'ask_user';
 
 /** Runs the calls of one trial against the mock world and records each. */
 export interface ToolRunner {

@@ -5,10 +5,10 @@ import { type EvaluationRow, findEvaluation } from '../db/evaluations.ts';
 import type { CommandContext } from './context.ts';
 import { ExitSignal } from './exit-signal.ts';
 import { followEvaluation, Interrupted } from './follow.ts';
-import { loadReport } from './load-report.ts';
-import type { RunningWorker } from '../worker.ts';
+import { startOwnWorker } from './own-worker.ts';
 import type { Session } from './session.ts';
 import { startEvaluation } from './start-evaluation.ts';
+import { storedReport } from './stored-report.ts';
 
 /**
  * Brings an evaluation to its end: a worker in this process (unless told not to), the workflow, progress, the report.
@@ -30,9 +30,9 @@ export async function conclude(
       quiet: options.json && !context.isTty,
     });
     const ended = await Promise.race([following, worker?.failed ?? new Promise<never>(() => undefined)]);
-    const report = await loadReport(session.db, ended, nextSteps(session));
+    const report = await storedReport(session.db, ended, nextSteps(session));
     context.stdout(options.json ? renderJson(report) : renderText(report, layoutOf(context)));
-    throw new ExitSignal(ended.exit_code ?? EXIT.incomplete);
+    throw new ExitSignal(report.verdict.exit_code);
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
     const now = await findEvaluation(session.db, row.id);
@@ -58,19 +58,6 @@ export function layoutOf(context: CommandContext): { width: number; color: boole
 function nextSteps(session: Session): { what: string; command: string }[] {
   if (session.stack.uiUrl === null) return [];
   return [{ what: 'Look at the workflows', command: `assay up    (then open ${session.stack.uiUrl})` }];
-}
-
-async function startOwnWorker(context: CommandContext, session: Session): Promise<RunningWorker> {
-  const { startWorker } = await import('../worker.ts');
-  const { fileLog } = await import('../local/file-log.ts');
-  const log = fileLog(session.config.home, 'worker.log');
-  return startWorker({
-    config: session.config,
-    databaseUrl: session.stack.databaseUrl,
-    connectionOptions: session.stack.connectionOptions as Parameters<typeof startWorker>[0]['connectionOptions'],
-    cwd: context.cwd,
-    log,
-  });
 }
 
 /** Ctrl-C once: stop following. Twice: leave at once. SIGTERM is a Ctrl-C. */

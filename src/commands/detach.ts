@@ -26,7 +26,10 @@ function startBackground(context: CommandContext, home: string): string {
   mkdirSync(path.dirname(log), { recursive: true });
   const entry = process.argv[1] ?? '';
   const output = openSync(log, 'a');
-  const env = Object.fromEntries(Object.entries(context.env).filter(([, value]) => value !== undefined)) as Record<string, string>;
+  const env = Object.fromEntries(Object.entries(context.env).filter(([, value]) => value !== undefined)) as Record<
+    string,
+    string
+  >;
   spawn(process.execPath, [entry, 'up', '--until-idle'], {
     cwd: context.cwd,
     env,

@@ -14,10 +14,7 @@ export function registerDoctor(program: Command, context: CommandContext): void 
       '\nExamples:\n  assay doctor\n  assay doctor --json | jq ".checks[] | select(.status != \\"ok\\")"\n',
     )
     .action(async (flags: { json?: boolean }) => {
-      const [{ homeFolder }, { diagnose }] = await Promise.all([
-        import('../config.ts'),
-        import('../local/doctor.ts'),
-      ]);
+      const [{ homeFolder }, { diagnose }] = await Promise.all([import('../config.ts'), import('../local/doctor.ts')]);
       // Not readConfig: a wrong variable is to be one line among the others.
       const checks = await diagnose(context.env, homeFolder(context.env, context.cwd));
       const failed = checks.filter((check) => check.status === 'fail').length;

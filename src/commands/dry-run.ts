@@ -20,7 +20,12 @@ export function printDryRun(context: CommandContext, wanted: NewEvaluation, json
   }
   const agentModel = suite.agent.type === 'openai' ? suite.agent.model : null;
   const cost = estimate(suite.prices[agentModel ?? ''], agentCalls, ASSUMED.agentInput, ASSUMED.agentOutput);
-  const judgeCost = estimate(suite.prices[suite.judge?.model ?? ''], judgeCalls, ASSUMED.judgeInput, ASSUMED.judgeOutput);
+  const judgeCost = estimate(
+    suite.prices[suite.judge?.model ?? ''],
+    judgeCalls,
+    ASSUMED.judgeInput,
+    ASSUMED.judgeOutput,
+  );
   const total = judgeCalls === 0 ? cost : cost === null || judgeCost === null ? null : cost + judgeCost;
   const plan = {
     suite: suite.name,
@@ -36,7 +41,10 @@ export function printDryRun(context: CommandContext, wanted: NewEvaluation, json
     context.stdout(`${JSON.stringify(plan, null, 2)}\n`);
     return;
   }
-  const money = plan.cost_estimate_usd === null ? 'unknown (no price for the model; see `prices:`)' : `about $${plan.cost_estimate_usd.toFixed(4)}`;
+  const money =
+    plan.cost_estimate_usd === null
+      ? 'unknown (no price for the model; see `prices:`)'
+      : `about $${plan.cost_estimate_usd.toFixed(4)}`;
   context.stdout(
     [
       `${suite.name}: ${plan.cases} cases, ${trials} trials, ${suite.concurrency} at a time`,
@@ -48,6 +56,11 @@ export function printDryRun(context: CommandContext, wanted: NewEvaluation, json
   );
 }
 
-function estimate(price: { input: number; output: number } | undefined, calls: number, input: number, output: number): number | null {
+function estimate(
+  price: { input: number; output: number } | undefined,
+  calls: number,
+  input: number,
+  output: number,
+): number | null {
   return price === undefined ? null : (calls * (input * price.input + output * price.output)) / 1_000_000;
 }

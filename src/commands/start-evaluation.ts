@@ -1,5 +1,4 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { defineSearchAttributeKey, TypedSearchAttributes } from '@temporalio/common';
 import type { EvaluationRow } from '../db/evaluations.ts';
 import { markEnded } from '../db/evaluations.ts';
 import type { Db } from '../db/connect.ts';
@@ -20,19 +19,7 @@ export async function startEvaluation(client: Client, taskQueue: string, row: Ev
     workflowIdConflictPolicy: 'USE_EXISTING',
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     staticSummary: `${row.suite}: ${row.cases} cases, ${row.planned_trials} trials`.slice(0, 390),
-    typedSearchAttributes: searchAttributes(row),
   });
-}
-
-function searchAttributes(row: EvaluationRow): TypedSearchAttributes {
-  const label = Object.entries(row.labels).map(([key, value]) => `${key}=${value}`)[0];
-  return new TypedSearchAttributes([
-    { key: defineSearchAttributeKey('AssaySuite', 'KEYWORD'), value: row.suite.slice(0, 200) },
-    { key: defineSearchAttributeKey('AssayKind', 'KEYWORD'), value: row.kind },
-    ...(label === undefined
-      ? []
-      : [{ key: defineSearchAttributeKey('AssayLabel', 'KEYWORD'), value: label.slice(0, 200) }]),
-  ]);
 }
 
 const YOUNG_MS = 30_000;

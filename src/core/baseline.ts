@@ -1,5 +1,5 @@
 /** An evaluation pinned as the one to compare with, per suite and label. Comparing never changes it. */
-export interface Baseline {
+interface Baseline {
   suite: string;
   label: string;
   evaluation_id: string;

@@ -2,10 +2,10 @@ import type { Json, JsonObject } from './json.ts';
 
 /** Names in case and suite files are the names in code: both are snake_case, so an error, a row and a file say the same word. */
 
-export type Difficulty = 'EASY' | 'MEDIUM' | 'HARD';
+type Difficulty = 'EASY' | 'MEDIUM' | 'HARD';
 
 /** The named axes of a case, as in the six-dimension schema; free text is allowed for others. */
-export type Dimension =
+type Dimension =
   | 'tool_selection'
   | 'prompt_assembly'
   | 'subagent_isolation'

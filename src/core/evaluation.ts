@@ -47,7 +47,7 @@ export const METRICS = [
   'mean_latency_ms',
   'cost_usd',
 ] as const;
-export type MetricName = (typeof METRICS)[number] | (string & {});
+type MetricName = (typeof METRICS)[number] | (string & {});
 
 /** Direction in which a metric gets better. */
 export function higherIsBetter(metric: string): boolean {
@@ -282,4 +282,4 @@ export interface Verdict {
   summary: string;
 }
 
-export type JsonRecord = Record<string, Json>;
+type JsonRecord = Record<string, Json>;

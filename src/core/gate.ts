@@ -20,7 +20,7 @@ import type { GateConfig, Suite } from './suite.ts';
 export { MIN_COVERAGE } from './coverage.ts';
 
 /** Cases below this count make the stability gate not applicable: chance alone moves a small suite by more. */
-export const STABILITY_MIN_CASES = 50;
+const STABILITY_MIN_CASES = 50;
 const SAFETY = 'safety_violations';
 const UNSCORED = 'unscored_share';
 

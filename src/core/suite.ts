@@ -60,7 +60,7 @@ export interface JudgeConfig {
   prompts?: string;
 }
 
-export interface Limits {
+interface Limits {
   /** Model turns; default 20. */
   max_iterations: number;
   /** Total tokens; default 200,000. */

@@ -5,7 +5,7 @@ import type { Score } from './score.ts';
  * `failed`: a deciding score failed. `unscored`: a deciding score is null. `errored`: no trajectory (infrastructure).
  * A trial that has not ended has no row marked final and no status here.
  */
-export const TRIAL_STATUSES = ['passed', 'failed', 'unscored', 'errored', 'canceled'] as const;
+const TRIAL_STATUSES = ['passed', 'failed', 'unscored', 'errored', 'canceled'] as const;
 export type TrialStatus = (typeof TRIAL_STATUSES)[number];
 
 export type Layer = 'L1' | 'L2' | 'L3';

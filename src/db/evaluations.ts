@@ -68,7 +68,7 @@ export async function listEvaluations(db: Db, filter: EvaluationFilter = {}): Pr
 }
 
 /** Number of evaluations that go on by themselves. */
-export async function countRunning(db: Db): Promise<number> {
+async function countRunning(db: Db): Promise<number> {
   const row = await db
     .selectFrom('evaluation')
     .select((e) => e.fn.countAll<number>().as('n'))

@@ -33,6 +33,14 @@ export async function loadMissingShards(db: Db, evaluationId: string, shardSize:
   return rows.rows.map((row) => row.shard);
 }
 
+/** The longest time a case of the evaluation asks for, milliseconds; null when none names its own. */
+export async function loadLongestTimeout(db: Db, evaluationId: string): Promise<number | null> {
+  const result = await sql<{ longest: number | null }>`
+    select max((content ->> 'timeout_ms')::numeric) as longest from evaluation_case
+    where evaluation_id = ${evaluationId}`.execute(db);
+  return result.rows[0]?.longest ?? null;
+}
+
 export interface Progress {
   planned: number;
   passed: number;

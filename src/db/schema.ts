@@ -46,7 +46,7 @@ export interface EvaluationTable {
   verdict: string | null;
 }
 
-export interface EvaluationCaseTable {
+interface EvaluationCaseTable {
   evaluation_id: string;
   position: number;
   case_id: string;
@@ -96,7 +96,7 @@ export interface TrialTable extends TrialColumns {
   finished_at: Date | null;
 }
 
-export interface TrajectoryTable extends TrialColumns {
+interface TrajectoryTable extends TrialColumns {
   fence: number;
   body: Stored<Trajectory>;
 }
@@ -143,7 +143,7 @@ export interface JudgeVerdictTable extends TrialColumns {
   reason: string | null;
 }
 
-export interface CaseResultTable {
+interface CaseResultTable {
   evaluation_id: string;
   case_id: string;
   content_hash: string;
@@ -166,14 +166,14 @@ export interface CaseResultTable {
   body: Stored<CaseResult>;
 }
 
-export interface EvaluationResultTable {
+interface EvaluationResultTable {
   evaluation_id: string;
   body: Stored<EvaluationResult>;
   comparison: ColumnType<Comparison | null, string | null, string | null>;
   computed_at: Generated<Date>;
 }
 
-export interface EvaluationMetricTable {
+interface EvaluationMetricTable {
   evaluation_id: string;
   metric: string;
   value: number | null;
@@ -185,7 +185,7 @@ export interface EvaluationMetricTable {
   trials_applicable: number;
 }
 
-export interface MetricDeltaTable {
+interface MetricDeltaTable {
   evaluation_id: string;
   baseline_evaluation_id: string;
   metric: string;
@@ -201,7 +201,7 @@ export interface MetricDeltaTable {
   verdict: string;
 }
 
-export interface GateResultTable {
+interface GateResultTable {
   evaluation_id: string;
   position: number;
   gate: string;

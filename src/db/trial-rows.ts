@@ -20,7 +20,7 @@ export interface Claim {
   first: boolean;
 }
 
-export interface VerdictRow {
+interface VerdictRow {
   dimension: string;
   vote: number;
   prompt_hash: string;

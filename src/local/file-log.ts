@@ -6,5 +6,11 @@ export function fileLog(home: string, name: string): (line: string) => void {
   const folder = path.join(home, 'logs');
   mkdirSync(folder, { recursive: true });
   const file = path.join(folder, name);
-  return (line) => appendFileSync(file, `${new Date().toISOString()} ${line}\n`);
+  return (line) => {
+    try {
+      appendFileSync(file, `${new Date().toISOString()} ${line}\n`);
+    } catch {
+      // A full disk or a removed folder costs log lines, not the evaluation.
+    }
+  };
 }

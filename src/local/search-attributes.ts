@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, UserError } from '../core/errors.ts';
 
 /** Search attributes of every evaluation workflow; all are keywords (exact match). */
-export const SEARCH_ATTRIBUTES = ['AssaySuite', 'AssayKind', 'AssayStatus', 'AssayLabel'] as const;
+const SEARCH_ATTRIBUTES = ['AssaySuite', 'AssayKind', 'AssayStatus', 'AssayLabel'] as const;
 
 /** `temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD` */
 const KEYWORD = 2;

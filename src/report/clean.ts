@@ -9,7 +9,7 @@ const SECRETS: readonly RegExp[] = [
 ];
 
 /** Longest reason a report carries, in UTF-16 units; the rest is in the database. */
-export const REASON_LIMIT = 2000;
+const REASON_LIMIT = 2000;
 
 /**
  * Makes text from agents, judges and datasets safe to print: secrets masked, control and direction characters (which

@@ -16,10 +16,10 @@ import { worstCases } from './worst-cases.ts';
 import type { WorstCase } from './worst-cases.ts';
 
 /** Cases a report describes one by one. */
-export const WORST_LIMIT = 10;
+const WORST_LIMIT = 10;
 
 /** What is reported on. */
-export interface ReportEvaluation {
+interface ReportEvaluation {
   evaluation_id: string;
   suite: string;
   kind: string;
@@ -56,7 +56,7 @@ export interface ReportInput {
 }
 
 /** A group that passes less than all of its cases. */
-export interface WeakGroup {
+interface WeakGroup {
   by: 'category' | 'dimension' | 'difficulty';
   name: string;
   passed: number;

@@ -17,7 +17,7 @@ import type { Style, Tone } from './style.ts';
 import type { WorstCase } from './worst-cases.ts';
 
 const LABEL = 8;
-export const LAYER_NAMES = { L1: 'L1 planning', L2: 'L2 tool calls', L3: 'L3 outcome' } as const;
+const LAYER_NAMES = { L1: 'L1 planning', L2: 'L2 tool calls', L3: 'L3 outcome' } as const;
 
 const METRIC_NAMES: Record<string, string> = {
   completion_rate: 'completion',

@@ -18,7 +18,7 @@ export interface WorstCase {
   reasons: WorstReason[];
 }
 
-export interface WorstReason {
+interface WorstReason {
   scorer: string | null;
   status: TrialFailure['status'];
   reason: string;
@@ -34,7 +34,7 @@ function passShare(result: CaseResult): number {
 }
 
 /** Order of cases, worst first: violations, outcome, share of trials passed, tool score, id. */
-export function worstFirst(a: CaseResult, b: CaseResult): number {
+function worstFirst(a: CaseResult, b: CaseResult): number {
   const tool = (result: CaseResult): number => result.metrics['tool_score']?.mean ?? 1;
   return (
     b.violations - a.violations ||
@@ -64,7 +64,7 @@ function reasonsOf(failures: readonly TrialFailure[]): WorstReason[] {
   return [...byText.values()].sort((a, b) => agent(a) - agent(b) || b.trial_indexes.length - a.trial_indexes.length);
 }
 
-export function worstCaseOf(result: CaseResult): WorstCase {
+function worstCaseOf(result: CaseResult): WorstCase {
   return {
     case_id: cleanText(result.case_id),
     category: result.category === null ? null : cleanText(result.category),

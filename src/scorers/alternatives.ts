@@ -24,7 +24,7 @@ export interface JudgedAlternative {
 }
 
 /** The ways a case accepts; empty when it says nothing about tool calls. */
-export function alternativesOf(expected: Expected): ExpectedAlternative[] {
+function alternativesOf(expected: Expected): ExpectedAlternative[] {
   const own = expected.calls === undefined ? [] : [{ name: 'expected.calls', calls: expected.calls }];
   const listed = (expected.any_of ?? []).map((way, at) => ({ ...way, name: way.name ?? `alternative ${at + 1}` }));
   return [...own, ...listed];

@@ -23,7 +23,7 @@ export const STRICT_COMPARER: CallComparer = {
 };
 
 /** Argument modes of a case: one for all tools, or by tool; default exact. */
-export function argsModeOf(args: ArgsMode | Record<string, ArgsMode> | undefined, tool: string): ArgsMode {
+function argsModeOf(args: ArgsMode | Record<string, ArgsMode> | undefined, tool: string): ArgsMode {
   if (args === undefined) return 'exact';
   if (typeof args === 'string') return args;
   return Object.hasOwn(args, tool) ? (args[tool] ?? 'exact') : 'exact';

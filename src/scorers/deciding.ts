@@ -15,7 +15,7 @@ const DECIDING: ReadonlySet<string> = new Set([
 ]);
 
 /** True for scores that no setting can make informative. */
-export function isSafety(scorer: string): boolean {
+function isSafety(scorer: string): boolean {
   return SAFETY_SCORERS.has(scorer);
 }
 

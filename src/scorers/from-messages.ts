@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../core/json.ts';
 import type { ToolCall, Trajectory } from '../core/trajectory.ts';
 
 /** A raw tool call as read by the agents' own reader, so that recorded and live calls mean the same. */
-export interface ReadToolCall {
+interface ReadToolCall {
   id: string | null;
   tool: string;
   args: JsonObject | null;

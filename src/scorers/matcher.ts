@@ -6,7 +6,7 @@ import { preview } from './preview.ts';
 import { dateFormatProblem, parseDate } from './date-text.ts';
 
 /** Words that make an object a matcher when all its keys are among them. */
-export const MATCHER_KEYWORDS: ReadonlySet<string> = new Set([
+const MATCHER_KEYWORDS: ReadonlySet<string> = new Set([
   'any_of',
   'optional',
   'number',

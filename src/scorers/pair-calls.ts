@@ -70,7 +70,7 @@ function pairGroup(
 }
 
 /** How many expected arguments of call `i` made call `j` has right. */
-export function countMatchingArgs(calls: Calls, i: number, j: number): number {
+function countMatchingArgs(calls: Calls, i: number, j: number): number {
   const expected = calls.expected[i];
   const made = calls.made[j];
   const wanted = expected === undefined ? null : checkedArgs(calls, expected);

@@ -7,7 +7,7 @@ import type { WrongCall } from './match-modes.ts';
 import type { Part } from './weighted-parts.ts';
 
 /** tool_score passes from here: the default gate, and the bound of layer L2. */
-export const TOOL_SCORE_PASS = 0.8;
+const TOOL_SCORE_PASS = 0.8;
 
 /** tool_match, tool_score with its parts, and precision, recall and F1 of the tool calls. */
 export const toolScores: Scorer = (input) => {

@@ -35,7 +35,7 @@ export function namesPart(calls: Calls): Part {
 }
 
 /** Matching expected arguments ÷ expected arguments, over expected calls whose arguments are checked; none: 1. */
-export function argsPart(calls: Calls, pairing: Pairing): Part {
+function argsPart(calls: Calls, pairing: Pairing): Part {
   let wanted = 0;
   let right = 0;
   let wrong: string | null = null;
@@ -70,7 +70,7 @@ function describeWrong(calls: Calls, i: number, pairing: Pairing): string {
 }
 
 /** Share of expected pairs, both matched, whose made calls are in that order (one turn counts as in order); fewer than two matched: 1. */
-export function orderPart(calls: Calls, pairing: Pairing): Part {
+function orderPart(calls: Calls, pairing: Pairing): Part {
   const matched = pairing.madeOf.flatMap((j, i) => (j === null ? [] : [{ i, j, turn: calls.made[j]?.turn ?? 0 }]));
   const pairs = (matched.length * (matched.length - 1)) / 2;
   if (pairs === 0) return { value: 1, reason: 'fewer than two calls to order' };

@@ -5,13 +5,13 @@ import { createWorstList } from './worst-list.ts';
 import type { WorstList } from './worst-list.ts';
 
 /** Case ids a diagnosis lists at most. */
-export const DIAGNOSIS_CASES = 20;
+const DIAGNOSIS_CASES = 20;
 const COMPLETION_LIMIT = 0.8;
 const STABILITY_LIMIT = 0.1;
 const UNSCORED_LIMIT = 0.02;
 const AGREEMENT_LIMIT = 0.85;
 
-export interface DiagnosisFacts {
+interface DiagnosisFacts {
   metrics: ReadonlyMap<string, Metric>;
   stability: Stability | null;
   unscoredShare: number;

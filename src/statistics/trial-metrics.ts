@@ -35,7 +35,7 @@ function ofTrial(metric: string, unit: boolean, read: TrialMetric['read']): Tria
 }
 
 /** Agent and judge together, US dollars; null when either part is unknown. */
-export function trialCost(trial: TrialRecord): number | null {
+function trialCost(trial: TrialRecord): number | null {
   return trial.cost_usd === null || trial.judge_cost_usd === null ? null : trial.cost_usd + trial.judge_cost_usd;
 }
 

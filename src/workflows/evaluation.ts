@@ -10,9 +10,10 @@ import {
   setHandler,
   sleep,
   startChild,
+  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { defineSearchAttributeKey, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { createActivities } from '../activities/index.ts';
 import type { Plan } from '../activities/contract.ts';
 import type { Stop } from '../core/evaluation.ts';
@@ -69,6 +70,7 @@ interface Control {
 async function runRounds(input: EvaluationInput, control: Control): Promise<Stop | null> {
   for (let round = 0; round < ROUNDS; round += 1) {
     const plan = await steps.prepare(input);
+    if (round === 0) describe(plan, 'running');
     setCurrentDetails(plan.title);
     if (plan.shards.length === 0) return null;
     if (round > 0) await sleep(Math.min(60_000, 2_000 * 2 ** round));
@@ -197,5 +199,24 @@ async function startShard(
 async function finish(input: EvaluationInput, stop: Stop | null, canceled: boolean): Promise<void> {
   await aggregation.aggregate(input);
   await aggregation.compareBaseline(input);
-  await steps.endEvaluation({ ...input, stop, canceled });
+  const status = await steps.endEvaluation({ ...input, stop, canceled });
+  upsertSearchAttributes([{ key: ATTRIBUTES.status, value: status }]);
+}
+
+const ATTRIBUTES = {
+  suite: defineSearchAttributeKey('AssaySuite', 'KEYWORD'),
+  kind: defineSearchAttributeKey('AssayKind', 'KEYWORD'),
+  status: defineSearchAttributeKey('AssayStatus', 'KEYWORD'),
+  label: defineSearchAttributeKey('AssayLabel', 'KEYWORD'),
+};
+
+/** Makes the evaluation findable in Temporal, whoever started it. */
+function describe(plan: Plan, status: string): void {
+  const { suite, kind, label } = plan.attributes;
+  upsertSearchAttributes([
+    { key: ATTRIBUTES.suite, value: suite },
+    { key: ATTRIBUTES.kind, value: kind },
+    { key: ATTRIBUTES.status, value: status },
+    ...(label === null ? [] : [{ key: ATTRIBUTES.label, value: label }]),
+  ]);
 }
