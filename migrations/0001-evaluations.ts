@@ -4,7 +4,11 @@ import { sql, type Kysely } from 'kysely';
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createEvaluationTables(db);
   await createTrialTables(db);
-  await createResultTables(db);
+  await createModelCallTable(db);
+  await createScoreTables(db);
+  await createCaseResultTable(db);
+  await createEvaluationResultTables(db);
+  await createGateTables(db);
 }
 
 async function createEvaluationTables(db: Kysely<unknown>): Promise<void> {
@@ -115,6 +119,9 @@ async function createTrialTables(db: Kysely<unknown>): Promise<void> {
       primary key (evaluation_id, case_id, trial_index),
       foreign key (evaluation_id, case_id, trial_index) references trial on delete cascade
     )`.execute(db);
+}
+
+async function createModelCallTable(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table model_call (
       evaluation_id text not null,
@@ -139,6 +146,9 @@ async function createTrialTables(db: Kysely<unknown>): Promise<void> {
       primary key (evaluation_id, case_id, trial_index, role, path, dimension, vote, sequence),
       foreign key (evaluation_id, case_id, trial_index) references trial on delete cascade
     )`.execute(db);
+}
+
+async function createScoreTables(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table score (
       evaluation_id text not null,
@@ -174,7 +184,7 @@ async function createTrialTables(db: Kysely<unknown>): Promise<void> {
     )`.execute(db);
 }
 
-async function createResultTables(db: Kysely<unknown>): Promise<void> {
+async function createCaseResultTable(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table case_result (
       evaluation_id text not null references evaluation (id) on delete cascade,
@@ -200,6 +210,9 @@ async function createResultTables(db: Kysely<unknown>): Promise<void> {
       primary key (evaluation_id, case_id)
     )`.execute(db);
   await sql`create index case_result_by_outcome on case_result (evaluation_id, outcome)`.execute(db);
+}
+
+async function createEvaluationResultTables(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table evaluation_result (
       evaluation_id text primary key references evaluation (id) on delete cascade,
@@ -238,6 +251,9 @@ async function createResultTables(db: Kysely<unknown>): Promise<void> {
       primary key (evaluation_id, metric)
     )`.execute(db);
   await sql`create index metric_delta_regressed on metric_delta (verdict, evaluation_id)`.execute(db);
+}
+
+async function createGateTables(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table gate_result (
       evaluation_id text not null references evaluation (id) on delete cascade,

@@ -1,13 +1,3 @@
-/** An evaluation pinned as the one to compare with, per suite and label. Comparing never changes it. */
-interface Baseline {
-  suite: string;
-  label: string;
-  evaluation_id: string;
-  /** ISO 8601. */
-  pinned_at: string;
-  note: string | null;
-}
-
 /** What makes two evaluations comparable beside their cases. Null = there is none (no judge), or it is not known. */
 export interface BaselineFacts {
   /** Hash of the agent's prompt. */

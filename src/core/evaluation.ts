@@ -1,4 +1,3 @@
-import type { Json } from './json.ts';
 import type { Layer, TrialStatus } from './trial.ts';
 
 /** `running` and `paused` go on by themselves; `stopped` (breaker, budget, fail-fast) and `canceled` wait for `resume`. */
@@ -281,5 +280,3 @@ export interface Verdict {
   /** One line: why. */
   summary: string;
 }
-
-type JsonRecord = Record<string, Json>;

@@ -17,8 +17,6 @@ import { atLeast, exceeds, TOLERANCE } from './score.ts';
 import { GATE_CASES, regressionGate } from './regression-gate.ts';
 import type { GateConfig, Suite } from './suite.ts';
 
-export { MIN_COVERAGE } from './coverage.ts';
-
 /** Cases below this count make the stability gate not applicable: chance alone moves a small suite by more. */
 const STABILITY_MIN_CASES = 50;
 const SAFETY = 'safety_violations';

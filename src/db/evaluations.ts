@@ -67,16 +67,6 @@ export async function listEvaluations(db: Db, filter: EvaluationFilter = {}): Pr
   return query.execute();
 }
 
-/** Number of evaluations that go on by themselves. */
-async function countRunning(db: Db): Promise<number> {
-  const row = await db
-    .selectFrom('evaluation')
-    .select((e) => e.fn.countAll<number>().as('n'))
-    .where('status', '=', 'running')
-    .executeTakeFirstOrThrow();
-  return row.n;
-}
-
 /** Marks the start. The first start time is kept over resumes. */
 export async function markStarted(db: Db, id: string): Promise<void> {
   await sql`update evaluation set started_at = coalesce(started_at, now()) where id = ${id}`.execute(db);

@@ -4,8 +4,8 @@ import { CALLS_PER_TRIAL, type Lab, openLab } from './lab.ts';
 import { countTrials, type Outcome, readOutcome } from './outcome.ts';
 import type { Program } from './program.ts';
 
-export const CASES = 30;
-export const TRIALS = 2;
+const CASES = 30;
+const TRIALS = 2;
 const PLANNED = CASES * TRIALS;
 const VICTIMS = ['worker', 'command', 'temporal', 'postgres', 'endpoint'] as const;
 type Victim = (typeof VICTIMS)[number];
@@ -22,7 +22,7 @@ function generator(seed: number): () => number {
 }
 
 /** What happened in a round, and what was wrong; no problem = the round held. */
-export interface RoundReport {
+interface RoundReport {
   seed: number;
   disturbances: string[];
   problems: string[];

@@ -30,7 +30,7 @@ export interface Lab {
   close(): Promise<void>;
 }
 
-export interface ModelStats {
+interface ModelStats {
   calls: number;
   answered: number;
   inFlight: number;

@@ -129,9 +129,9 @@ describe('R14: connections that die', () => {
     await storeEvaluation(db, 'r14b', casesOf(...ids));
     const own = connect(database.url, { poolSize: 4, onConnectionError: () => undefined });
     const writer = createTrialWriter(own, 'w');
-    let killing = true;
+    const kill = { on: true };
     const killer = (async () => {
-      while (killing) await killOthers();
+      while (kill.on) await killOthers();
     })();
     const kept = await Promise.all(
       ids
@@ -144,7 +144,7 @@ describe('R14: connections that die', () => {
         .concat(
           (async () => {
             await new Promise((resolve) => setTimeout(resolve, 700));
-            killing = false;
+            kill.on = false;
             return true;
           })(),
         ),

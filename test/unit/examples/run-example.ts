@@ -26,7 +26,7 @@ import { reduceCase } from '../../../src/statistics/reduce.ts';
 
 export const EXAMPLES = path.resolve(import.meta.dirname, '../../../examples');
 
-export interface ExampleTrial {
+interface ExampleTrial {
   evalCase: EvalCase;
   trialIndex: number;
   trajectory: Trajectory;

@@ -18,7 +18,7 @@ import { type RunningWorker, startWorker } from '../../../../src/worker.ts';
 import { createTestDatabase } from '../../../fixtures/database.ts';
 
 /** What a test says of a suite; everything else has the suite's defaults. */
-export interface SuiteParts {
+interface SuiteParts {
   cases: EvalCase[];
   suite?: Record<string, unknown>;
   agent?: Record<string, unknown>;
@@ -155,7 +155,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
   };
 }
 
-export async function startTestModel(script: object, port = 0): Promise<TestModel> {
+async function startTestModel(script: object, port = 0): Promise<TestModel> {
   const sentAt: number[] = [];
   const now = (): number => {
     sentAt.push(Date.now());
@@ -173,7 +173,7 @@ export async function startTestModel(script: object, port = 0): Promise<TestMode
 }
 
 /** An evaluation as `assay run` makes it, of a suite written here. */
-export function prepareEvaluation(url: string, parts: SuiteParts): NewEvaluation {
+function prepareEvaluation(url: string, parts: SuiteParts): NewEvaluation {
   const suite: Suite = suiteSchema.parse({
     name: 'orders',
     datasets: ['cases.jsonl'],
