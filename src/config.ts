@@ -1,7 +1,8 @@
-import { hostname, homedir } from 'node:os';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
 import { UserError } from './core/errors.ts';
+import { cacheFolder } from './local/cache-folder.ts';
 
 const optionalText = z
   .string()
@@ -102,7 +103,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     openaiApiKey: values.OPENAI_API_KEY,
     openaiBaseUrl: values.OPENAI_BASE_URL,
     hostName: hostname(),
-    cacheFolder: path.join(env['XDG_CACHE_HOME'] ?? path.join(homedir(), '.cache'), 'assay'),
+    cacheFolder: cacheFolder(env),
     env,
   });
 }

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { EXIT, UserError } from '../core/errors.ts';
+import { cacheFolder } from './cache-folder.ts';
 import { searchPath, type Env } from './env.ts';
 
 /** The Temporal CLI Assay installs (it contains Temporal Server 1.29.1). Newer tags cannot be installed with `go install`. */
@@ -10,12 +10,6 @@ export const TEMPORAL_CLI_VERSION = 'v1.5.1';
 /** Name of an executable on this platform. */
 export function executable(name: string): string {
   return process.platform === 'win32' ? `${name}.exe` : name;
-}
-
-/** Folder for binaries Assay fetched: `$XDG_CACHE_HOME/assay`, default `~/.cache/assay`. */
-export function cacheFolder(env: Env): string {
-  const base = env['XDG_CACHE_HOME'];
-  return join(base !== undefined && base !== '' ? base : join(env['HOME'] ?? homedir(), '.cache'), 'assay');
 }
 
 /** Where the cached Temporal CLI is, whether or not it is there. */

@@ -39,3 +39,10 @@ test('the folder of the embedded stack is .assay in the working directory, or AS
   expect(homeFolder({ ASSAY_HOME: 'other' }, '/work')).toBe(path.resolve('/work/other'));
   expect(readConfig({ ASSAY_HOME: '/elsewhere' }, '/work').home).toBe(path.resolve('/elsewhere'));
 });
+
+test('the cache is assay in XDG_CACHE_HOME; one that is empty or relative counts as unset', () => {
+  const folder = (value?: string): string =>
+    readConfig({ HOME: '/home/me', ...(value === undefined ? {} : { XDG_CACHE_HOME: value }) }, '/work').cacheFolder;
+  expect(folder('/cache')).toBe(path.join('/cache', 'assay'));
+  for (const value of [undefined, '', ' ', 'relative']) expect(folder(value)).toBe(path.join('/home/me/.cache', 'assay'));
+});
