@@ -6,7 +6,7 @@ import { JUDGE_DIMENSIONS } from '../core/suite.ts';
 import { cannotSwitchOff } from './gates.ts';
 import { resolveInside } from './safe-path.ts';
 import { errorAt, warningAt } from './source.ts';
-import type { Report, SourceValue } from './source.ts';
+import type { Place, Report, SourceValue } from './source.ts';
 import type { NamedFixtures, SuiteFolder } from './suite-parts.ts';
 
 /** How many cases a suite of a kind should have; deep has no bounds. */
@@ -15,6 +15,9 @@ const SIZES: Record<SuiteKind, { min: number; max: number; use: string } | null>
   benchmark: { min: 50, max: 200, use: 'runs before a release' },
   deep: null,
 };
+
+/** Names of gates that are added to every evaluation by themselves: one of the suite's own would stand there twice. */
+const OWN_GATES: ReadonlySet<string> = new Set(['regression', 'any_verdict']);
 
 export interface SuiteCheck {
   suite: Suite;
@@ -87,6 +90,7 @@ function checkGates({ suite, cases, source, report }: SuiteCheck): void {
     if (problem !== null) report(errorAt(source.place(['gates_off']), `gates_off: ${problem}`));
   }
   for (const gate of suite.gates) {
+    checkGateName(gate.name, source.place(['gates']), report);
     const groups: [string, string | undefined, string[]][] = [
       ['category', gate.category, cases.flatMap((evalCase) => evalCase.category ?? [])],
       ['tag', gate.tag, cases.flatMap((evalCase) => evalCase.tags ?? [])],
@@ -103,6 +107,16 @@ function checkGates({ suite, cases, source, report }: SuiteCheck): void {
         ),
       );
     }
+  }
+}
+
+function checkGateName(name: string, place: Place, report: Report): void {
+  if (name === 'safety_violations') {
+    const advice = 'it is always on and wants 0; to bound a group, name the gate otherwise';
+    report(warningAt(place, `gates: "${name}" is ignored: this gate cannot be replaced, ${advice}`));
+  } else if (OWN_GATES.has(name)) {
+    const advice = name === 'regression' ? '; its bounds stand under regression: {alert, max_drop}' : '';
+    report(errorAt(place, `gates: "${name}" is a gate of Assay's own; name yours otherwise${advice}`));
   }
 }
 

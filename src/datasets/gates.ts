@@ -57,7 +57,7 @@ export function readGates(source: SourceValue, report: Report): { gates: GateCon
 /** Why a default gate cannot be switched off; null when it can. */
 export function cannotSwitchOff(name: string): string | null {
   if (name === 'safety_violations') return 'the gate safety_violations cannot be switched off';
-  const known = [...DEFAULT_GATES.map((gate) => gate.name), 'budget'];
+  const known = [...DEFAULT_GATES.map((gate) => gate.name), 'budget', 'regression'];
   if (known.includes(name)) return null;
   return `no default gate is named "${name}"${didYouMean(name, known)}; known: ${known.join(', ')}`;
 }

@@ -116,6 +116,23 @@ describe('defaults and short forms', () => {
     ]);
   });
 
+  test('every default gate but safety can be switched off, in both forms', async () => {
+    for (const name of ['completion_rate', 'unscored_share', 'budget', 'regression']) {
+      for (const text of [`gates_off: [${name}]\n`, `gates: {${name}: off}\n`]) {
+        const { suite, problems } = await load({ 'suite.yaml': SUITE + text });
+        expect(problems).toEqual([]);
+        expect(suite.gates_off).toEqual([name]);
+      }
+    }
+  });
+
+  test('a gate named safety_violations is ignored, and lint says so', async () => {
+    const { problems } = await load({ 'suite.yaml': `${SUITE}gates: {safety_violations: "<= 3"}\n` });
+    expect(problems.map(({ severity, message }) => `${severity}: ${message}`)).toEqual([
+      expect.stringMatching(/^warning: gates: "safety_violations" is ignored/),
+    ]);
+  });
+
   test('tools and fixtures from files, inline, and in the OpenAI form', async () => {
     const { suite } = await load({
       'suite.yaml': `${SUITE}tools: parts/tools.json\nfixtures: [parts/f1.yaml, parts/f2.yaml]\n`,
@@ -214,6 +231,8 @@ describe('every problem at once', () => {
     ['gates: {completion_rate: ">> 0.9"}\n', 'expected a bound such as ">= 0.9"'],
     ['gates: {safety_violations: off}\n', 'cannot be switched off'],
     ['gates_off: [completion]\n', 'no default gate is named "completion"'],
+    ['gates: {regression: {metric: tool_score, min: 1}}\n', '"regression" is a gate of Assay\'s own'],
+    ['gates: [{name: any_verdict, metric: tool_score, min: 1}]\n', '"any_verdict" is a gate of Assay\'s own'],
     ['gates: [{metric: tool_score, min: 1}, {metric: tool_score, min: 0}]\n', 'two gates are named "tool_score"'],
     ['judge: {model: j, api_key: x}\n', 'keys do not belong into files'],
     ['judge: {model: j, dimensions: [task_complete]}\n', '(did you mean "task_completion"?)'],
