@@ -9,6 +9,7 @@ import { cleanText } from '../report/clean.ts';
 import type { CommandContext } from './context.ts';
 import { type Database, withDatabase } from './database.ts';
 import { ExitSignal } from './exit-signal.ts';
+import { shownAddress } from './shown-address.ts';
 import type { SqlFlags } from './sql.ts';
 
 const CELL_WIDTH = 80;
@@ -89,20 +90,13 @@ function cellText(value: unknown): string {
   return cleanText(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** The address without its password, unless it is asked for. */
-function shownUrl(database: Database, flags: SqlFlags): string {
-  const url = new URL(database.url);
-  if (flags.showPassword !== true && url.password !== '') url.password = '***';
-  return url.href;
-}
-
 function hintText(database: Database, flags: SqlFlags): string {
   const width = Math.max(...NAMED_QUERIES.map((one) => one.name.length));
   const hidden = flags.showPassword === true ? '' : '; --show-password prints the password';
   const where = database.embedded ? 'the embedded Postgres (it runs while a command uses it)' : 'DATABASE_URL';
   const lines = [
     `Postgres: ${where}${hidden}`,
-    `  psql '${shownUrl(database, flags)}'`,
+    `  psql '${shownAddress(database.url, flags.showPassword === true)}'`,
     `  assay sql --psql    opens psql with the right password`,
     '',
     'Named queries (docs/sql.md shows their text):',
@@ -114,7 +108,7 @@ function hintText(database: Database, flags: SqlFlags): string {
 }
 
 function hintJson(database: Database, flags: SqlFlags): string {
-  return `${JSON.stringify({ database: shownUrl(database, flags), queries: NAMED_QUERIES }, null, 2)}\n`;
+  return `${JSON.stringify({ database: shownAddress(database.url, flags.showPassword === true), queries: NAMED_QUERIES }, null, 2)}\n`;
 }
 
 /** Hands the terminal to psql. The password goes by environment: a command line is readable by everyone (`ps`). */

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import type { Stack, StackPorts } from '../local/stack.ts';
 import type { RunningWorker } from '../worker.ts';
 import type { CommandContext } from './context.ts';
+import { shownAddress } from './shown-address.ts';
 
 interface UpFlags {
   worker: boolean;
@@ -11,6 +12,7 @@ interface UpFlags {
   temporalPort?: number;
   uiPort?: number;
   postgresPort?: number;
+  showPassword?: boolean;
   json?: boolean;
 }
 
@@ -29,6 +31,7 @@ export function registerUp(program: Command, context: CommandContext): void {
     .option('--temporal-port <port>', 'port of the embedded Temporal (default: a free one)', port)
     .option('--ui-port <port>', 'port of its web page (default: a free one)', port)
     .option('--postgres-port <port>', 'port of the embedded Postgres (default: a free one)', port)
+    .option('--show-password', 'print the password in the address of Postgres')
     .option('--json', 'print the addresses as one JSON object')
     .addHelpText(
       'after',
@@ -52,7 +55,8 @@ async function runUp(config: Config, flags: UpFlags, context: CommandContext): P
     const { prepareSchema } = await import('../db/prepare-schema.ts');
     await prepareSchema(stack.databaseUrl, { embedded: stack.embedded.postgres });
     if (flags.worker) worker = await startWorkerOn(stack, config, context);
-    context.stdout(flags.json === true ? `${JSON.stringify(addresses(stack))}\n` : renderAddresses(stack));
+    const where = addresses(stack, flags);
+    context.stdout(flags.json === true ? `${JSON.stringify(where)}\n` : renderAddresses(where));
     const reasons: Promise<void>[] = [ended.promise];
     if (worker !== null) reasons.push(worker.failed);
     if (flags.untilIdle === true) reasons.push(untilIdle(stack, ended.signal));
@@ -93,18 +97,22 @@ function portsOf(flags: UpFlags): StackPorts {
   };
 }
 
-/** The embedded database's address with its password (it is on this machine only); somebody's own without. */
-function addresses(stack: Stack): { temporal: string; namespace: string; ui: string | null; postgres: string } {
-  const postgres = new URL(stack.databaseUrl);
-  if (!stack.embedded.postgres) postgres.password = '';
-  return { temporal: stack.temporalAddress, namespace: stack.namespace, ui: stack.uiUrl, postgres: postgres.href };
+type Addresses = Record<'temporal' | 'namespace' | 'postgres', string> & { ui: string | null };
+
+function addresses(stack: Stack, flags: UpFlags): Addresses {
+  const postgres = shownAddress(stack.databaseUrl, flags.showPassword === true);
+  return { temporal: stack.temporalAddress, namespace: stack.namespace, ui: stack.uiUrl, postgres };
 }
 
-function renderAddresses(stack: Stack): string {
-  const { temporal, namespace, ui, postgres } = addresses(stack);
+/** The addresses as `assay up` prints them. */
+export function renderAddresses({ temporal, namespace, ui, postgres }: Addresses): string {
   const lines = [`Temporal     ${temporal} (namespace ${namespace})`];
   if (ui !== null) lines.push(`Temporal UI  ${ui}`);
-  lines.push(`Postgres     psql '${postgres}'`, 'ready; Ctrl-C stops');
+  lines.push(`Postgres     psql '${postgres}'`);
+  if (new URL(postgres).password === '***') {
+    lines.push('             assay sql --psql opens it; assay sql --show-password prints the password');
+  }
+  lines.push('ready; Ctrl-C stops');
   return `${lines.join('\n')}\n`;
 }
 
