@@ -12,7 +12,7 @@ import {
 import { createActivities } from './activities/index.ts';
 import { createCancellations } from './activities/cancellations.ts';
 import type { Config } from './config.ts';
-import { connect } from './db/connect.ts';
+import { connect, type Db } from './db/connect.ts';
 import { listen } from './db/listen.ts';
 import { createCaseReader } from './db/trial-reads.ts';
 import { createTrialWriter } from './db/trial-writer.ts';
@@ -77,11 +77,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { config } = options;
   installRuntime(config.logLevel, options.log);
   const connection = await connectPatiently(options.connectionOptions);
-  const db = connect(options.databaseUrl, {
-    poolSize: 12,
-    alwaysByIndex: true,
-    onConnectionError: (error) => options.log(`WARN postgres: ${error.message}`),
-  });
+  const db = connectDatabase(options);
   const cancellations = createCancellations();
   const listener = listen(options.databaseUrl, 'assay_cancel', (id) => cancellations.cancel(id));
   const adapters = createAdapters(config);
@@ -137,6 +133,14 @@ async function createWorker(
     stickyQueueScheduleToStartTimeout: '1s',
     shutdownGraceTime: GRACE_MS,
     shutdownForceTime: '20s',
+  });
+}
+
+function connectDatabase({ databaseUrl, log }: WorkerOptions): Db {
+  return connect(databaseUrl, {
+    poolSize: 12,
+    alwaysByIndex: true,
+    onConnectionError: (error) => log(`WARN postgres: ${error.message}`),
   });
 }
 
