@@ -31,6 +31,20 @@ export function truncate(text: string, width: number): string {
   return width < 1 ? '' : `${kept}…`;
 }
 
+/** Keeps the end of a text in at most `width` columns, after … where something was cut. */
+export function truncateStart(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  let kept = '';
+  let used = 0;
+  for (const { segment } of [...graphemes.segment(text)].reverse()) {
+    const columns = displayWidth(segment);
+    if (used + columns > width - 1) break;
+    kept = segment + kept;
+    used += columns;
+  }
+  return width < 1 ? '' : `…${kept}`;
+}
+
 /** Pieces a line may break between: words with the space before them, and single full-width characters. */
 function pieces(text: string): string[] {
   const found: string[] = [];

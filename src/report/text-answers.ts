@@ -14,6 +14,7 @@ import {
 } from './format.ts';
 import type { ReportModel } from './report-model.ts';
 import type { Style, Tone } from './style.ts';
+import { wrapReason } from './wrong-step.ts';
 import type { WorstCase } from './worst-cases.ts';
 
 const LABEL = 8;
@@ -99,7 +100,10 @@ export function outcomeText(worst: WorstCase): string {
   return `${worst.outcome}, ${worst.passed_trials} of ${worst.scored_trials} trials pass`;
 }
 
-function worstThree(model: ReportModel): string[] {
+/** Lines one of the worst three takes. */
+const WORST_LINES = 2;
+
+function worstThree(model: ReportModel, width: number): string[] {
   if (model.worst.length === 0) {
     const { passed, failed } = model.result.counts;
     const lost = model.result.planned_trials - passed - failed;
@@ -109,10 +113,11 @@ function worstThree(model: ReportModel): string[] {
         : `no case failed, but ${plural(lost, 'trial')} of ${formatCount(model.result.planned_trials)} have no verdict`,
     ];
   }
-  return model.worst.slice(0, 3).map((one) => {
+  return model.worst.slice(0, 3).flatMap((one) => {
     const reason = one.reasons[0];
     const text = reason === undefined ? '' : (reason.first_wrong_step ?? reason.reason);
-    return `${one.case_id}  ${outcomeText(one)}${text === '' ? '' : `: ${text}`}`;
+    const lead = `${one.case_id}  ${outcomeText(one)}${text === '' ? '' : ': '}`;
+    return wrapReason(lead, text, width, WORST_LINES);
   });
 }
 
@@ -174,7 +179,7 @@ export function answerLines(model: ReportModel, width: number, style: Style): st
   const rows: [string, string[], number][] = [
     ['Worse', worse(model), 2],
     ['Where', where(model), 2],
-    ['Worst', worstThree(model), 2],
+    ['Worst', worstThree(model, width - LABEL), WORST_LINES],
     ['Do', todo(model), 3],
     ['Cost', cost(model), 2],
     ['Sure', sure(model), 2],

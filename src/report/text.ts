@@ -5,6 +5,7 @@ import { createStyle } from './style.ts';
 import type { Style } from './style.ts';
 import { answerLines, outcomeText } from './text-answers.ts';
 import { comparisonLines, gateLines, groupLines, summaryLines } from './text-tables.ts';
+import { wrapReason } from './wrong-step.ts';
 
 export interface TextOptions {
   /** Columns of the terminal; default 80, kept between 72 and 120. */
@@ -40,10 +41,10 @@ function worstLines(model: ReportModel, width: number, style: Style): string[] {
     const facts = [one.category, one.difficulty, one.layer].filter((fact) => fact !== null).join(' · ');
     const reasons = one.reasons.slice(0, 2).flatMap((reason) => {
       const trials = one.trials > 1 ? `trial ${some(reason.trial_indexes.map(String), 5)} · ` : '';
-      const text = `${trials}${reason.scorer ?? reason.status}: ${reason.reason}`;
+      const why = wrapReason(`${trials}${reason.scorer ?? reason.status}: `, reason.reason, width - 4, 3);
       const step =
-        reason.first_wrong_step === null ? [] : wrap(`first wrong step: ${reason.first_wrong_step}`, width - 4, 2);
-      return [...wrap(text, width - 4, 3), ...step].map((line) => `    ${line}`);
+        reason.first_wrong_step === null ? [] : wrapReason('first wrong step: ', reason.first_wrong_step, width - 4, 2);
+      return [...why, ...step].map((line) => `    ${line}`);
     });
     return [
       `  ${style('bold', one.case_id)}  ${outcomeText(one)}${facts === '' ? '' : `  ${style('dim', facts)}`}`,

@@ -61,6 +61,8 @@ function verdictOfDifference(
 
 /** Ratios never fail a gate: they alert when they grow by more than the alert share and their interval leaves 1 out. */
 function verdictOfRatio(delta: PairedDelta, regression: ComparisonOptions['regression']): MetricDelta['verdict'] {
+  // Nothing before and nothing now has no ratio, but did not change.
+  if (delta.baseline === 0 && delta.value === 0) return 'same';
   if (delta.delta === null) return 'unknown';
   const worse = higherIsBetter(delta.metric) ? 1 - delta.delta : delta.delta - 1;
   if (!exceeds(Math.abs(worse), regression.alert)) return 'same';

@@ -29,6 +29,12 @@ function pairedProportions(b: number, c: number, n: number): Interval {
   return { low: Math.max(-1, won - lost - half), high: Math.min(1, won - lost + half) };
 }
 
+/** t interval of a mean difference of values in [0,1], which lies in [-1,1]. */
+function unitT(mean: number, stdev: number | null, n: number): Interval | null {
+  const interval = tInterval(mean, stdev, n);
+  return interval && { low: Math.max(-1, interval.low), high: Math.min(1, interval.high) };
+}
+
 /** 95 % interval of a ratio of paired means, by the delta method on its logarithm. */
 function ratioInterval(baselines: readonly number[], currents: readonly number[], ratio: number): Interval | null {
   const n = baselines.length;
@@ -41,7 +47,10 @@ function ratioInterval(baselines: readonly number[], currents: readonly number[]
   return { low: ratio * Math.exp(-half), high: ratio * Math.exp(half) };
 }
 
-/** One metric over the cases both evaluations have, with equal content. */
+/**
+ * One metric over the cases both evaluations have, with equal content.
+ * @param kind `difference` for values in [0,1], `ratio` for others
+ */
 export function createPairedMetric(metric: string, kind: MetricDelta['kind'], seed: number): PairedMetric {
   const baselines: number[] = [];
   const currents: number[] = [];
@@ -55,7 +64,7 @@ export function createPairedMetric(metric: string, kind: MetricDelta['kind'], se
     const lost = deltas.filter((delta) => delta < 0).length;
     const won = deltas.filter((delta) => delta > 0).length;
     // Without any spread a t interval is a point, which would claim to be sure.
-    const interval = binary ? pairedProportions(lost, won, n) : stdev === 0 ? null : tInterval(mean, stdev, n);
+    const interval = binary ? pairedProportions(lost, won, n) : stdev === 0 ? null : unitT(mean, stdev, n);
     const p = binary ? mcnemarExact(lost, won) : pairedPermutation(deltas, (seed ^ seedOf(metric)) >>> 0);
     // No spread says nothing about what could have been found.
     const detectable = stdev === null || stdev === 0 ? null : (DETECTABLE * stdev) / Math.sqrt(n);

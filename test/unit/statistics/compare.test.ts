@@ -156,6 +156,26 @@ describe('compareEvaluations', () => {
     expect(delta(compare(before, timed([4000, 100, 100, 500])), 'mean_latency_ms').verdict).toBe('not_significant');
   });
 
+  test('nothing spent before and nothing now is the same; something out of nothing is not known as a ratio', () => {
+    const spent = (cost_usd: number): CaseResult[] =>
+      ['a', 'b', 'c'].map((id) => reduceCase(facts(id, 1), [completed(id, 1, 1, { cost_usd })]));
+    const free = { metric: 'cost_usd', baseline: 0, delta: null };
+    expect(delta(compare(spent(0), spent(0)), 'cost_usd')).toMatchObject({ ...free, value: 0, verdict: 'same' });
+    expect(delta(compare(spent(0), spent(0.1)), 'cost_usd')).toMatchObject({ ...free, verdict: 'unknown' });
+  });
+
+  test('the interval of a difference of [0,1] values stays within [-1,1], however few the cases', () => {
+    const before = [1, 1].map((value, i) =>
+      reduceCase(facts(`c${i}`, 2), [completed(`c${i}`, 1, value as 1), completed(`c${i}`, 2, 1)]),
+    );
+    const after = [0, 0.5].map((value, i) =>
+      reduceCase(facts(`c${i}`, 2), [completed(`c${i}`, 1, value as 0), completed(`c${i}`, 2, value as 0)]),
+    );
+    const dropped = delta(compare(before, after), 'completion_rate');
+    expect(dropped).toMatchObject({ delta: -0.75, low: -1 });
+    expect(delta(compare(after, before), 'completion_rate')).toMatchObject({ delta: 0.75, high: 1 });
+  });
+
   test('the same input gives the same comparison, to the bit', () => {
     const mixed = (shift: number) =>
       cases(Array.from({ length: 40 }, (_, i) => [(i + shift) % 3 === 0 ? 0 : 1, (i * shift) % 5 === 0 ? 0 : 1]));
