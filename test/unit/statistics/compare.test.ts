@@ -165,15 +165,13 @@ describe('compareEvaluations', () => {
   });
 
   test('the interval of a difference of [0,1] values stays within [-1,1], however few the cases', () => {
-    const before = [1, 1].map((value, i) =>
-      reduceCase(facts(`c${i}`, 2), [completed(`c${i}`, 1, value as 1), completed(`c${i}`, 2, 1)]),
-    );
-    const after = [0, 0.5].map((value, i) =>
-      reduceCase(facts(`c${i}`, 2), [completed(`c${i}`, 1, value as 0), completed(`c${i}`, 2, value as 0)]),
-    );
-    const dropped = delta(compare(before, after), 'completion_rate');
-    expect(dropped).toMatchObject({ delta: -0.75, low: -1 });
-    expect(delta(compare(after, before), 'completion_rate')).toMatchObject({ delta: 0.75, high: 1 });
+    const scored = (values: number[]): CaseResult[] =>
+      values.map((value, i) =>
+        reduceCase(facts(`c${i}`, 1), [trial(`c${i}`, 1, { scores: [score('tool_score', value)] })]),
+      );
+    const [before, after] = [scored([1, 1]), scored([0, 0.5])];
+    expect(delta(compare(before, after), 'tool_score')).toMatchObject({ delta: -0.75, low: -1 });
+    expect(delta(compare(after, before), 'tool_score')).toMatchObject({ delta: 0.75, high: 1 });
   });
 
   test('the same input gives the same comparison, to the bit', () => {
