@@ -88,7 +88,7 @@ function firstWrongCall(
   const taken = new Set(matched);
   const missing = mode === 'first' ? 0 : matched.indexOf(null);
   const reportMissing = missing >= 0 && missing < expected.length && mode !== 'subset';
-  if (reportMissing) return missingCall(calls, missing, mode, { taken, pairing: help.pairing });
+  if (reportMissing) return missingCall(calls, missing, mode, { matched, pairing: help.pairing });
   const extra = made.findIndex((_call, j) => !taken.has(j));
   if (extra >= 0 && mode !== 'superset' && mode !== 'in_order') return extraCall(calls, extra, matched);
   const at = orderedPrefix(calls, help.fits);
@@ -109,30 +109,45 @@ function missingCall(
   calls: Calls,
   i: number,
   mode: MatchMode,
-  help: { taken: ReadonlySet<number | null>; pairing: Pairing },
+  help: { matched: readonly (number | null)[]; pairing: Pairing },
 ): WrongCall {
   const { expected, made, comparer } = calls;
   const call = expected[i];
   const tool = call?.tool ?? '';
-  const name = comparer.nameOf(tool);
-  const free = (j: number): boolean => !help.taken.has(j) && comparer.nameOf(made[j]?.tool ?? '') === name;
+  const taken = new Set(help.matched);
+  const same = (j: number): boolean => comparer.nameOf(made[j]?.tool ?? '') === comparer.nameOf(tool);
+  const free = (j: number): boolean => !taken.has(j) && same(j);
   const paired = help.pairing.madeOf[i] ?? null;
   const inReach = (j: number): boolean => mode !== 'first' || made[j]?.turn === made[0]?.turn;
   const candidate =
     paired !== null && free(paired) && inReach(paired) ? paired : made.findIndex((_call, j) => free(j) && inReach(j));
   const found = candidate < 0 ? null : callMismatch(calls, i, candidate);
   if (found !== null) return { expectedIndex: i, madeIndex: candidate, tool, ...found };
-  const names = mode === 'first' ? made.filter((_call, j) => inReach(j)) : made;
-  const got =
-    names.length === 0
-      ? 'no call'
-      : `calls of ${names
-          .slice(0, 10)
-          .map((other) => other.tool)
-          .join(', ')}`;
+  const got = notMade(
+    calls,
+    made.flatMap((_call, j) => (inReach(j) ? [j] : [])),
+    { same, matched: help.matched },
+  );
   const wanted =
     call === undefined || call.args === null ? `a call of ${tool}` : `a call of ${tool} ${preview(call.args)}`;
   return { expectedIndex: i, madeIndex: null, tool, key: '', wanted, got };
+}
+
+/** What was made instead of a call nothing made stands for; `reach` = the made calls that could have been it. */
+function notMade(
+  { made }: Calls,
+  reach: readonly number[],
+  help: { same: (j: number) => boolean; matched: readonly (number | null)[] },
+): string {
+  if (reach.length === 0) return 'no call';
+  const namesakes = reach.filter(help.same).slice(0, 5);
+  if (namesakes.length === 0) {
+    const names = reach.slice(0, 10).map((j) => made[j]?.tool);
+    return `calls of ${names.join(', ')}`;
+  }
+  // Without this the tool looks as if it had been called: it was, for another expected call.
+  const stands = namesakes.map((j) => `call ${j + 1}, which is expected call ${help.matched.indexOf(j) + 1}`);
+  return `only ${stands.join(', and ')}`;
 }
 
 /** A call too many. When its expected namesake is unmatched, their difference says more than "not expected". */

@@ -288,6 +288,28 @@ describe('match modes', () => {
       expect(args?.reason).toContain(part);
   });
 
+  test('a missing second call of a tool: which one, with its arguments, and what the call that was made stands for', () => {
+    const reasons = (calls: Expected['calls'], made: MadeCall[], mode: MatchMode): string | undefined =>
+      scoresOf({ calls: calls ?? [], match: mode }, made)['tool_match']?.reason;
+    const [first, second]: [string, JsonObject][] = [
+      ['quote', { sym: 'AB' }],
+      ['quote', { sym: 'CD' }],
+    ];
+    for (const mode of ['strict', 'unordered', 'superset', 'in_order'] as const) {
+      expect(reasons(wanted(first!, second!), [{ tool: 'quote', args: { sym: 'AB' } }], mode)).toBe(
+        `${mode}: expected call 2 of 2 (index 1) \`quote\`: wanted a call of quote {"sym": "CD"}, got only call 1, which is expected call 1`,
+      );
+      expect(reasons(wanted(first!, second!), ['other', { tool: 'quote', args: { sym: 'CD' } }], mode)).toContain(
+        '(index 0) `quote`: wanted a call of quote {"sym": "AB"}, got only call 2, which is expected call 2',
+      );
+    }
+    expect(reasons(wanted(first!, first!), [{ tool: 'quote', args: { sym: 'AB' } }], 'unordered')).toContain(
+      'expected call 2 of 2 (index 1) `quote`: wanted a call of quote {"sym": "AB"}, got only call 1',
+    );
+    expect(reasons(wanted(first!), ['other'], 'superset')).toContain('got calls of other');
+    expect(reasons(wanted(first!), [], 'superset')).toContain('got no call');
+  });
+
   test('T12: the deciding mode is visible; outcome checks are independent of it', () => {
     const calls = wanted(['get_order', { id: 1 }], ['get_order', { id: 2 }], ['update', { id: 2 }]);
     const made = [
