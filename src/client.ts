@@ -3,12 +3,13 @@ import type { CommandContext } from './commands/context.ts';
 import { ExitSignal } from './commands/exit-signal.ts';
 import { EXIT, UserError } from './core/errors.ts';
 import { registerCommands } from './commands/index.ts';
+import { installedPackage } from './core/installed-package.ts';
 
 /** The command line: registers commands, maps errors to exit codes. */
 export async function main(argv: readonly string[], context: CommandContext): Promise<number> {
   const program = new Command('assay')
     .description('Durable batch evaluation of AI agents, on Temporal and Postgres.')
-    .version(await packageVersion())
+    .version(installedPackage().version)
     .configureOutput({ writeOut: context.stdout, writeErr: context.stderr })
     .exitOverride()
     .showHelpAfterError('(--help shows the options)')
@@ -36,15 +37,6 @@ function exitCodeOf(error: unknown, context: CommandContext): number {
     `unexpected error: ${text}\n  → this is a defect of assay; please report it with the command you ran\n`,
   );
   return EXIT.infrastructure;
-}
-
-async function packageVersion(): Promise<string> {
-  const { readFile } = await import('node:fs/promises');
-  for (const place of ['../package.json', '../../package.json']) {
-    const text = await readFile(new URL(place, import.meta.url), 'utf8').catch(() => null);
-    if (text !== null) return (JSON.parse(text) as { version: string }).version;
-  }
-  return 'unknown';
 }
 
 /** Runs the command line on this process and ends it with the command's exit code. */

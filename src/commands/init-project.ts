@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { packageRoot } from '../core/package-root.ts';
+import { installedPackage } from '../core/installed-package.ts';
 import type { CommandContext } from './context.ts';
 import type { InitFlags } from './init.ts';
 import { writeNewFiles } from './write-new-files.ts';
@@ -20,7 +20,7 @@ const TEMPLATES: Record<string, { template: string; about: string }> = {
  * @throws UserError when one of them is there already (without --force), or the folder cannot be written
  */
 export async function initProject(context: CommandContext, folder: string, flags: InitFlags): Promise<void> {
-  const templates = path.join(packageRoot(import.meta.dirname), 'examples', 'init');
+  const templates = path.join(installedPackage().root, 'examples', 'init');
   const files = new Map<string, string>();
   for (const [name, { template }] of Object.entries(TEMPLATES)) {
     files.set(name, await readFile(path.join(templates, template), 'utf8'));

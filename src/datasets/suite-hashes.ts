@@ -2,7 +2,7 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EvalCase } from '../core/case.ts';
 import { hashText, hashValue } from '../core/hash.ts';
-import { packageRoot } from '../core/package-root.ts';
+import { installedPackage } from '../core/installed-package.ts';
 import type { JudgeConfig, Suite } from '../core/suite.ts';
 import { DEFAULT_FIXTURES } from './check-references.ts';
 
@@ -52,7 +52,7 @@ export async function hashSuite(suite: Suite, suiteRoot: string): Promise<string
 
 async function judgeIdentity(judge: JudgeConfig, suiteRoot: string): Promise<unknown> {
   const { base_url: _url, api_key_env: _key, prompts: _prompts, ...config } = judge;
-  const shipped = await promptTexts(join(packageRoot(import.meta.dirname), 'prompts', judge.language));
+  const shipped = await promptTexts(join(installedPackage().root, 'prompts', judge.language));
   const own = judge.prompts === undefined ? {} : await promptTexts(join(suiteRoot, judge.prompts));
   // A suite that judges one dimension does not change with the prompt of another.
   const used = new Set([...judge.dimensions.map((dimension) => `${dimension}.txt`), 'data-rule.txt']);

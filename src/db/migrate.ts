@@ -1,15 +1,15 @@
 import { existsSync, promises as fs } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { FileMigrationProvider, Migrator } from 'kysely/migration';
 import { UserError } from '../core/errors.ts';
+import { installedPackage } from '../core/installed-package.ts';
 import { connect, type Db } from './connect.ts';
 import { whileTransient } from './transient.ts';
 
 /** Beside src/ in a checkout, beside dist/src/ in the package. */
 function migrationFolder(): string {
-  const folder = fileURLToPath(new URL('../../migrations', import.meta.url));
+  const folder = path.join(installedPackage().code, 'migrations');
   if (!existsSync(folder)) throw new UserError(`migrations are missing: ${folder}`, { hint: 'reinstall assay' });
   return folder;
 }

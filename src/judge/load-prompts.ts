@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { UserError } from '../core/errors.ts';
-import { packageRoot } from '../core/package-root.ts';
+import { installedPackage } from '../core/installed-package.ts';
 import { DIMENSIONS } from './dimensions.ts';
 import { parsePrompt } from './prompt.ts';
 import type { Prompt, PromptSet } from './prompt.ts';
@@ -16,7 +16,7 @@ const DATA_RULE_FILE = 'data-rule.txt';
  * @throws UserError for a folder that cannot be read, a `.txt` file that is no dimension, or a faulty prompt
  */
 export async function loadPrompts(directory: string | null, language: 'en' | 'zh'): Promise<PromptSet> {
-  const shipped = path.join(packageRoot(import.meta.dirname), 'prompts', language);
+  const shipped = path.join(installedPackage().root, 'prompts', language);
   const own = directory === null ? new Set<string>() : await ownPrompts(directory);
   const dataRule = await readFile(path.join(shipped, DATA_RULE_FILE), 'utf8');
   const prompts = await Promise.all(

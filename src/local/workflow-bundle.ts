@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
+import { installedPackage } from '../core/installed-package.ts';
 
-const here = fileURLToPath(new URL('.', import.meta.url));
-const source = path.resolve(here, '../..');
+const source = installedPackage().code;
 
 /**
  * The workflow code as one file. The package ships it; in a checkout it is built once for each content of the workflow
