@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -10,6 +11,9 @@ import {
   parseProcStat,
   signalProcess,
 } from '../../../src/local/process-identity.ts';
+
+/** The machine may be busy; a poll waits only as long as it must. */
+const PATIENCE = { timeout: 15_000 };
 
 test('this process is alive; the same pid with another start time is somebody else', () => {
   expect(isAlive(ownIdentity())).toBe(true);
@@ -29,14 +33,26 @@ test('a process that ended is not alive and gets no signal', async () => {
 });
 
 test.runIf(process.platform === 'linux')('a zombie is dead', async () => {
-  // The shell becomes a sleep that never asks for its ended child.
-  const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 30'], { stdio: ['ignore', 'pipe', 'ignore'] });
-  const [line] = (await once(parent.stdout!, 'data')) as [Buffer];
-  const zombie = Number(line.toString().trim());
-  await expect.poll(() => identifyProcess(zombie)).toBeNull();
-  // It is still there for kill(2): what a check by signal 0 would take for life.
-  expect(() => process.kill(zombie, 0)).not.toThrow();
-  parent.kill('SIGKILL');
+  // The child stops its parent, so nothing can reap it before the test has looked.
+  const child = 'echo $$; kill -STOP $PPID; exec sleep 30';
+  const parent = spawn('sh', ['-c', 'sh -c "$0" & wait', child], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  try {
+    const [line] = (await once(parent.stdout!, 'data')) as [Buffer];
+    const zombie = Number(line.toString().trim());
+    const stateOf = (pid: number): string | undefined =>
+      parseProcStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.state;
+    await expect.poll(() => stateOf(parent.pid!), PATIENCE).toBe('T');
+    expect(identifyProcess(zombie)).not.toBeNull();
+    process.kill(zombie, 'SIGKILL');
+    await expect.poll(() => stateOf(zombie), PATIENCE).toBe('Z');
+    // kill(2) still reaches it: what a check by signal 0 would take for life.
+    expect(() => process.kill(zombie, 0)).not.toThrow();
+    expect(identifyProcess(zombie)).toBeNull();
+  } finally {
+    parent.kill('SIGKILL');
+  }
   await once(parent, 'exit');
 });
 
@@ -44,7 +60,7 @@ test('a process is found by a whole argument, not by a part of one', async () =>
   const marker = `marker-${process.pid}-${Date.now()}`;
   const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 30000)', marker]);
   await once(child, 'spawn');
-  await expect.poll(() => findByArgument(marker).map((found) => found.pid)).toEqual([child.pid]);
+  await expect.poll(() => findByArgument(marker).map((found) => found.pid), PATIENCE).toEqual([child.pid]);
   if (process.platform === 'linux') expect(findByArgument(marker.slice(0, -1))).toEqual([]);
   child.kill('SIGKILL');
   await once(child, 'exit');
