@@ -33,7 +33,10 @@ const schema = z.object({
   ASSAY_ENDPOINT_GRACE_MS: milliseconds(60_000),
   ASSAY_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('warn'),
   OPENAI_API_KEY: optionalText,
-  OPENAI_BASE_URL: address(['http:', 'https:'], 'https://api.openai.com/v1'),
+  OPENAI_BASE_URL: address(['http:', 'https:'], 'https://api.openai.com/v1').refine(
+    (text) => text === undefined || !URL.canParse(text) || new URL(text).username + new URL(text).password === '',
+    { error: 'holds a user name or password; the key goes into OPENAI_API_KEY' },
+  ),
 });
 
 /** Everything Assay reads of its environment. Suites name further variables for their keys; `env` serves those. */

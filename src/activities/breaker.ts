@@ -1,4 +1,4 @@
-import { ModelError, stopsEvaluation } from '../core/errors.ts';
+import { ModelError, type ModelErrorKind, stopsEvaluation } from '../core/errors.ts';
 import type { Stop, StopKind } from '../core/evaluation.ts';
 import type { ModelClient } from '../core/model.ts';
 
@@ -33,6 +33,10 @@ export function isUnreachable(error: ModelError): boolean {
   return false;
 }
 
+function stopKindOf(kind: ModelErrorKind): StopKind {
+  return kind === 'invalid_endpoint' ? 'endpoint_unreachable' : (kind as StopKind);
+}
+
 /**
  * Wraps a model client with a circuit breaker. The first call goes alone (for at most a second), so that a wrong key
  * costs one call. An error that every trial would meet opens it; an endpoint nobody listens at opens it after
@@ -54,7 +58,7 @@ export function createBreaker(client: ModelClient, options: { graceMs: number; n
 
   function observe(error: unknown): void {
     if (!(error instanceof ModelError)) return;
-    if (stopsEvaluation(error.kind)) opened ??= { kind: error.kind as StopKind, message: error.message };
+    if (stopsEvaluation(error.kind)) opened ??= { kind: stopKindOf(error.kind), message: error.message };
     if (!isUnreachable(error)) {
       // An error the endpoint sent is a sign of life.
       if (error.status !== null) heard();

@@ -34,10 +34,11 @@ export function toModelError(error: unknown, facts: CallFacts): ModelError {
     return new ModelError(kind, withoutKey(message, facts.apiKey), { status, retryAfterMs });
   }
   if (error instanceof APIConnectionTimeoutError) return fail('timeout', 'no reply in time', facts);
-  if (error instanceof APIConnectionError)
-    return fail('connection', connectionText(error), facts, { cause: socketError(error) });
-  if (error instanceof APIError) return fromApiError(error, facts);
+  if (error instanceof APIError && !(error instanceof APIConnectionError)) return fromApiError(error, facts);
   if (error instanceof SyntaxError) return fail('invalid_reply', `the reply is not JSON: ${error.message}`, facts);
+  // Not sent at all: fetch keeps ports of other services shut.
+  if (/\bbad port\b/.test(connectionText(error)))
+    return fail('invalid_endpoint', `no request may go to port ${new URL(facts.baseUrl).port}`, facts);
   // A body cut in the middle arrives as a plain TypeError "terminated", a refused connection as "fetch failed".
   return fail('connection', connectionText(error), facts, { cause: socketError(error) });
 }
@@ -105,6 +106,7 @@ const ADVICE: Partial<Record<ModelErrorKind, (facts: CallFacts) => string>> = {
   quota: () => 'The account has no quota left: top it up or use another key, then resume.',
   model_not_found: (facts) =>
     `Check the model name ${JSON.stringify(facts.model)} and base_url (it usually ends in /v1).`,
+  invalid_endpoint: () => 'Correct base_url in the suite, or OPENAI_BASE_URL.',
   connection: () => 'Check that the endpoint runs and that base_url or OPENAI_BASE_URL is right.',
 };
 
@@ -116,7 +118,7 @@ function fail(
   options: { status?: number | null; retryAfterMs?: number | null; cause?: unknown } = {},
 ): ModelError {
   const advice = ADVICE[kind]?.(facts);
-  const text = `model endpoint ${facts.baseUrl}: ${clip(what)}${advice === undefined ? '' : `. ${advice}`}`;
+  const text = `model endpoint ${facts.baseUrl}: ${clip(withoutKey(what, facts.apiKey))}${advice === undefined ? '' : `. ${advice}`}`;
   return new ModelError(kind, withoutKey(text, facts.apiKey), options);
 }
 

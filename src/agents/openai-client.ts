@@ -30,6 +30,7 @@ const MAX_REPLY_BYTES = 32 * 1024 * 1024;
  */
 export function createModelClient(options: ModelClientOptions): ModelClient {
   checkUrl(options.baseUrl);
+  const sendable = options.apiKey === null || /^[\x21-\x7e]+$/.test(options.apiKey);
   const openai = new OpenAI({
     baseURL: options.baseUrl,
     // The package insists on a key; the header it would go into is taken out below when there is none.
@@ -42,6 +43,7 @@ export function createModelClient(options: ModelClientOptions): ModelClient {
   });
   return {
     async complete(request, { signal, timeoutMs }) {
+      if (!sendable) throw unsendableKey(options.baseUrl);
       const cap = startTimeCap(signal, timeoutMs);
       try {
         return await call(openai, request, cap, timeoutMs, options);
@@ -60,8 +62,21 @@ export function createModelClient(options: ModelClientOptions): ModelClient {
   };
 }
 
+/** What fetch would say of such a key quotes it. */
+function unsendableKey(baseUrl: string): ModelError {
+  const what = 'the API key holds a space, a line break or a letter beyond ASCII, which no header can carry';
+  const advice = 'Set a valid key in OPENAI_API_KEY, or in the variable that api_key_env names.';
+  return new ModelError('unauthorized', `model endpoint ${baseUrl}: ${what}. ${advice}`);
+}
+
 function checkUrl(baseUrl: string): void {
-  if (URL.canParse(baseUrl) && /^https?:$/.test(new URL(baseUrl).protocol)) return;
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (url !== null && (url.username !== '' || url.password !== '')) {
+    throw new UserError('base_url holds a user name or a password, which no request can carry', {
+      hint: 'Leave them out of base_url or OPENAI_BASE_URL; the key goes into the variable that api_key_env names.',
+    });
+  }
+  if (url !== null && /^https?:$/.test(url.protocol)) return;
   throw new UserError(`base_url is ${JSON.stringify(baseUrl)}, which is no http or https URL`, {
     hint: 'Expected something like https://api.openai.com/v1 in base_url or OPENAI_BASE_URL.',
   });

@@ -44,7 +44,7 @@ export class InputError extends UserError {
 /**
  * Why a model call failed. The kind carries the retry rule:
  * - retried: rate_limit, overloaded, server_error, timeout, connection, invalid_reply
- * - stop the evaluation: unauthorized, forbidden, quota, model_not_found (and connection, when the endpoint stays away)
+ * - stop the evaluation: unauthorized, forbidden, quota, model_not_found, invalid_endpoint (and connection, when the endpoint stays away)
  * - the trial's own: context_length, content_filter (the agent: FAILED; the judge: unscored)
  * - bad_request: the trial is errored, not retried
  * - aborted: the caller gave up (cancel or time cap)
@@ -60,6 +60,8 @@ export type ModelErrorKind =
   | 'forbidden'
   | 'quota'
   | 'model_not_found'
+  /** An address no request may be sent to: no endpoint can come up there. */
+  | 'invalid_endpoint'
   | 'context_length'
   | 'content_filter'
   | 'bad_request'
@@ -91,7 +93,13 @@ const RETRIED: ReadonlySet<ModelErrorKind> = new Set([
   'connection',
   'invalid_reply',
 ]);
-const STOPPING: ReadonlySet<ModelErrorKind> = new Set(['unauthorized', 'forbidden', 'quota', 'model_not_found']);
+const STOPPING: ReadonlySet<ModelErrorKind> = new Set([
+  'unauthorized',
+  'forbidden',
+  'quota',
+  'model_not_found',
+  'invalid_endpoint',
+]);
 
 export function isRetried(kind: ModelErrorKind): boolean {
   return RETRIED.has(kind);

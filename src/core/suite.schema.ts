@@ -12,7 +12,11 @@ const positive = z.int().min(1);
 const share = z.number().min(0).max(1);
 const money = z.number().min(0);
 
-const url = text.regex(/^https?:\/\//, { error: 'expected an address that starts with http:// or https://' });
+const url = text
+  .regex(/^https?:\/\//, { error: 'expected an address that starts with http:// or https://' })
+  .regex(/^(?!https?:\/\/[^/?#]*@)/, {
+    error: 'expected an address without user name and password; name the variable of the key in api_key_env',
+  });
 const envName = text.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, {
   error: 'expected the name of an environment variable, never the key itself',
 });

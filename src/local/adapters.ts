@@ -28,7 +28,8 @@ export function createAdapters(config: Config): Adapters {
       scripted.set(path, running);
       return { baseUrl: (await running).url, apiKey: 'offline' };
     }
-    const apiKey = config.env[request.apiKeyEnv ?? 'OPENAI_API_KEY'];
+    // A key read from a file often ends in a line break.
+    const apiKey = config.env[request.apiKeyEnv ?? 'OPENAI_API_KEY']?.trim();
     return {
       baseUrl: request.baseUrl ?? config.openaiBaseUrl ?? DEFAULT_BASE_URL,
       apiKey: apiKey === undefined || apiKey === '' ? null : apiKey,

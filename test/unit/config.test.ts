@@ -19,6 +19,9 @@ test('addresses that are none are refused before anything starts, without repeat
   expect(messageOf({ OPENAI_BASE_URL: 'api.openai.com' })).toBe(
     'wrong environment:\n  OPENAI_BASE_URL: is not an address; expected something like https://api.openai.com/v1',
   );
+  expect(messageOf({ OPENAI_BASE_URL: 'https://me:s3cret@host/v1' })).toBe(
+    'wrong environment:\n  OPENAI_BASE_URL: holds a user name or password; the key goes into OPENAI_API_KEY',
+  );
   expect(messageOf({ OPENAI_BASE_URL: 'localhost:8080/v1' })).toMatch(/OPENAI_BASE_URL/);
   expect(messageOf({ DATABASE_URL: 'x', ASSAY_MAX_ACTIVITIES: '0' }).split('\n')).toHaveLength(3);
 });
@@ -44,5 +47,6 @@ test('the cache is assay in XDG_CACHE_HOME; one that is empty or relative counts
   const folder = (value?: string): string =>
     readConfig({ HOME: '/home/me', ...(value === undefined ? {} : { XDG_CACHE_HOME: value }) }, '/work').cacheFolder;
   expect(folder('/cache')).toBe(path.join('/cache', 'assay'));
-  for (const value of [undefined, '', ' ', 'relative']) expect(folder(value)).toBe(path.join('/home/me/.cache', 'assay'));
+  for (const value of [undefined, '', ' ', 'relative'])
+    expect(folder(value)).toBe(path.join('/home/me/.cache', 'assay'));
 });

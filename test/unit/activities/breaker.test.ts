@@ -64,6 +64,17 @@ describe('R8: what every trial would meet', () => {
     },
   );
 
+  test('R8: an address fetch refuses stops at the first call, as an endpoint that cannot be reached', async () => {
+    const client = scripted(() => Promise.reject(new ModelError('invalid_endpoint', 'Correct base_url')));
+    const breaker = breakerOf(client);
+    for (let n = 0; n < 3; n += 1) {
+      const error: unknown = await breaker.complete(request, options).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(StopError);
+      expect((error as StopError).stop).toEqual({ kind: 'endpoint_unreachable', message: 'Correct base_url' });
+    }
+    expect(client.calls).toBe(1);
+  });
+
   test.each(['rate_limit', 'server_error', 'context_length', 'bad_request', 'aborted'] as const)(
     '%s is passed on and stops nothing',
     async (kind) => {

@@ -379,6 +379,47 @@ describe('failures', () => {
     await expect(call).rejects.toMatchObject({ kind: 'connection', message: expect.stringContaining('ECONNREFUSED') });
   });
 
+  test('a port fetch refuses is a wrong address, named with the key to correct, and not tried again', async () => {
+    const client = createModelClient({ baseUrl: 'http://127.0.0.1:6000/v1', apiKey: KEY });
+    const call = client.complete(REQUEST, { signal: new AbortController().signal, timeoutMs: 5_000 });
+    await expect(call).rejects.toMatchObject({
+      kind: 'invalid_endpoint',
+      message: expect.stringMatching(/http:\/\/127\.0\.0\.1:6000\/v1: .*port 6000\. Correct base_url/),
+    });
+  });
+
+  test.each(['sk-canary\nbroken', 'sk-评价-canary', 'sk canary'])(
+    'a key no header can carry is refused unseen',
+    async (key) => {
+      const client = createModelClient({ baseUrl: 'http://127.0.0.1:9/v1', apiKey: key });
+      const error: ModelError = await client
+        .complete(REQUEST, { signal: new AbortController().signal, timeoutMs: 5_000 })
+        .then(
+          () => expect.fail('answered'),
+          (reason: unknown) => reason as ModelError,
+        );
+      expect(error.kind).toBe('unauthorized');
+      expect(JSON.stringify([error.message, error.stack])).not.toContain('canary');
+    },
+  );
+
+  test('a key cut by the limit of a message does not show in part', async () => {
+    const error = await failure(fail(400, apiError('x', `${'x'.repeat(490)}${KEY}`)));
+    expect(error.message).not.toContain(KEY.slice(0, 8));
+  });
+
+  test('a user or password in the base URL is refused unseen', () => {
+    for (const baseUrl of ['http://me:s3cret@host/v1', 'http://s3cret@host/v1']) {
+      try {
+        createModelClient({ baseUrl, apiKey: null });
+        expect.fail('accepted');
+      } catch (error) {
+        expect(error).toBeInstanceOf(UserError);
+        expect((error as UserError).message).not.toContain('s3cret');
+      }
+    }
+  });
+
   test('no headers, and a body that stalls, end at the call timeout', async () => {
     expect((await failure(() => {}, {}, { timeoutMs: 300 })).kind).toBe('timeout');
     await endpoint?.close();
