@@ -4,6 +4,7 @@
  */
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { killTree, taskkillArguments } from './kill-tree.ts';
 import { type ContextLink, createModuleContext, plain } from './module-context.ts';
 import type {
   ChildMessage,
@@ -16,9 +17,6 @@ import type {
 
 type AgentFunction = (input: string, context: unknown) => unknown;
 
-/** This process and, where there are groups, what the module started. */
-const own = process.platform === 'win32' ? process.pid : -process.pid;
-
 let place = '';
 let agent: AgentFunction = () => {
   throw new Error('no module is loaded');
@@ -30,10 +28,22 @@ let current: { link: ContextLink; runId: number } | null = null;
  * whether the parent is still there.
  */
 function watchParent(): void {
-  // The id is taken here: the thread may start after the parent has gone.
   const source = `
-    setInterval(() => { if (process.ppid !== ${process.ppid}) process.kill(${own}, 'SIGKILL'); }, 500);`;
-  new Worker(source, { eval: true, stdout: true, stderr: true }).unref();
+    const { parent, tree } = require('node:worker_threads').workerData;
+    // On Windows the id of a parent that has gone stays what it was.
+    const gone = () => {
+      if (process.ppid !== parent) return true;
+      try { process.kill(parent, 0); return false; } catch (error) { return error.code === 'ESRCH'; }
+    };
+    const end = () => {
+      if (process.platform !== 'win32') return process.kill(-process.pid, 'SIGKILL');
+      require('node:child_process').spawnSync('taskkill', tree, { stdio: 'ignore', windowsHide: true });
+      process.kill(process.pid, 'SIGKILL');
+    };
+    setInterval(() => { if (gone()) end(); }, 500);`;
+  // The id is taken here: the thread may start after the parent has gone.
+  const workerData = { parent: process.ppid, tree: taskkillArguments(process.pid) };
+  new Worker(source, { eval: true, stdout: true, stderr: true, workerData }).unref();
 }
 
 function send(runId: number, message: ChildMessage, then: () => void = () => {}): void {
@@ -86,7 +96,7 @@ function onStray(error: unknown): void {
 watchParent();
 process.on('uncaughtException', onStray);
 process.on('unhandledRejection', onStray);
-process.on('disconnect', () => process.kill(own, 'SIGKILL'));
+process.on('disconnect', () => killTree(process.pid));
 process.on('message', ({ runId, message }: Envelope<ParentMessage>) => {
   if (message.type === 'load') void load(runId, message.place);
   else if (message.type === 'run') void run(runId, message.task);

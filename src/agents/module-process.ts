@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { killTree } from './kill-tree.ts';
 import type { ChildMessage, Envelope, ParentMessage } from './module-protocol.ts';
 import { WorkerCrashError } from './worker-crash.ts';
 
@@ -99,14 +100,7 @@ function nodeFlags(memoryMb: number): string[] {
 }
 
 function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return;
-  try {
-    if (process.platform === 'win32') child.kill('SIGKILL');
-    else process.kill(-child.pid, 'SIGKILL');
-  } catch (error) {
-    // ESRCH: all of the group has ended, which is what was wanted.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
+  if (child.pid !== undefined) killTree(child.pid);
 }
 
 function collectOutput(child: ChildProcess, log: ((text: string) => void) | undefined): () => string {
