@@ -17,6 +17,9 @@ const NEEDED = [
   'examples/init/github-workflow.yml',
   'examples/energy/suite.yaml',
   'docs/install.md',
+  'docs/decisions/README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
 ];
 
 /** Bytes of the unpacked package; twice what it was when this was written. Beyond it something slipped in. */
