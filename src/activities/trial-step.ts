@@ -124,9 +124,9 @@ async function storeErrored(
   return ended(context, trial.key, 'errored', error.message);
 }
 
-/** The result of a trial that has ended; with fail-fast, an end other than a pass stops the evaluation. */
+/** The result of a trial that has ended; with fail-fast, a failed one stops the evaluation. */
 export function ended(context: EvaluationContext, key: TrialKey, status: string, reason: string): TrialStepResult {
-  if (!context.failFast || status === 'passed') return { n: 'done' };
+  if (!context.failFast || status !== 'failed') return { n: 'done' };
   const message = `--fail-fast: ${key.case_id} trial ${key.trial_index} ${status}: ${reason}`;
   return { n: 'done', stop: { kind: 'fail_fast', message } };
 }

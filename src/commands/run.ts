@@ -51,7 +51,7 @@ export function registerRun(program: Command, context: CommandContext): void {
     .option('--baseline <label>', 'compare with the baseline of this label; default main')
     .option('--id <id>', 'id of the evaluation: joins it when it exists')
     .option('--new', 'start a new evaluation, also when there is an unfinished one to join')
-    .option('--fail-fast', 'stop at the first trial that does not pass')
+    .option('--fail-fast', 'stop at the first trial that fails (exit code 1)')
     .option('--detach', 'start it and return')
     .option('--no-worker', 'run no worker here: leave the work to `assay worker` processes')
     .option('--dry-run', 'print cases, trials, model calls and a cost estimate; run nothing')

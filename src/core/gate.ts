@@ -304,7 +304,7 @@ function unfinished(status: EvaluationStatus, stop: Stop | null): string | null 
 
 /**
  * The exit code and why: a safety violation 1; a stop for infrastructure, credentials, quota or model 4; incomplete or
- * inconclusive 3; a failed gate 1; else 0. After fail-fast a failed gate comes before what is then inconclusive.
+ * inconclusive 3; a failed gate 1; else 0. A fail-fast stop is a failure: 1.
  */
 export function verdictOf(
   gates: readonly GateResult[],
@@ -322,8 +322,9 @@ export function verdictOf(
   const quality = failed.filter((gate) => gate.metric !== UNSCORED);
   const lost = failed.filter((gate) => gate.metric === UNSCORED);
   const unclear = gates.filter((gate) => gate.verdict === 'inconclusive');
-  if (stop?.kind === 'fail_fast' && quality.length > 0) {
-    return { exit_code: EXIT.gateFailed, summary: `Stopped at the first failure. Failed gates: ${names(quality)}.` };
+  if (stop?.kind === 'fail_fast') {
+    const which = quality.length > 0 ? ` Failed gates: ${names(quality)}.` : '';
+    return { exit_code: EXIT.gateFailed, summary: `Stopped at the first failure. ${stop.message}.${which}` };
   }
   if (unclear.length + lost.length > 0) {
     const parts = [

@@ -13,6 +13,7 @@ import { escapeText, toJsonb } from './escape.ts';
 
 /** The cases of an evaluation in ascending id (code units), with the records of their trials: what reducers read. */
 export interface CaseWithTrials {
+  caseId: string;
   evalCase: EvalCase;
   contentHash: string;
   /** Planned. */
@@ -29,7 +30,7 @@ export async function* streamCases(db: Db, evaluationId: string): AsyncGenerator
     const page: CaseWithTrials[] = await loadPage(db, evaluationId, after);
     if (page.length === 0) return;
     yield page;
-    after = page.at(-1)?.evalCase.id ?? null;
+    after = page.at(-1)?.caseId ?? null;
   }
 }
 
@@ -59,6 +60,7 @@ async function loadPage(db: Db, evaluationId: string, after: string | null): Pro
     byCase.set(row.case_id, list);
   }
   return cases.rows.map((row) => ({
+    caseId: row.case_id,
     evalCase: row.content,
     contentHash: row.content_hash,
     trialCount: row.trials,
