@@ -1,6 +1,7 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
 import { ModelError, type ModelErrorKind } from '../core/errors.ts';
 import { isJsonObject } from '../core/json.ts';
+import { withoutKey } from './mask-key.ts';
 import { parseRetryAfter, parseShouldRetry } from './retry-after.ts';
 
 /** What is needed to name a failed call. */
@@ -120,10 +121,6 @@ function fail(
   const advice = ADVICE[kind]?.(facts);
   const text = `model endpoint ${facts.baseUrl}: ${clip(withoutKey(what, facts.apiKey))}${advice === undefined ? '' : `. ${advice}`}`;
   return new ModelError(kind, withoutKey(text, facts.apiKey), options);
-}
-
-function withoutKey(text: string, apiKey: string | null): string {
-  return apiKey === null || apiKey.length < 4 ? text : text.replaceAll(apiKey, '[api key]');
 }
 
 /** Error pages can be long HTML; the first line of a report needs their beginning only. */

@@ -4,6 +4,7 @@ import { ModelError, UserError } from '../core/errors.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import type { ModelClient, ModelReply, ModelRequest } from '../core/model.ts';
 import { assembleStream } from './assemble-stream.ts';
+import { maskBody, maskReply } from './mask-key.ts';
 import { type CallFacts, toModelError } from './model-error.ts';
 import { invalidReply, readCompletion } from './read-completion.ts';
 import { startTimeCap, type TimeCap } from './time-cap.ts';
@@ -46,7 +47,7 @@ export function createModelClient(options: ModelClientOptions): ModelClient {
       if (!sendable) throw unsendableKey(options.baseUrl);
       const cap = startTimeCap(signal, timeoutMs);
       try {
-        return await call(openai, request, cap, timeoutMs, options);
+        return maskReply(await call(openai, request, cap, timeoutMs, options), options.apiKey);
       } catch (error) {
         const facts = {
           baseUrl: options.baseUrl,
@@ -115,7 +116,8 @@ async function call(
     const chunks = Stream.fromSSEResponse<Json>(response, new AbortController(), openai);
     reply = await assembleStream(chunks, { requestId, startedAt, clock, maxBytes });
   } else {
-    reply = readCompletion(await readBody(response, maxBytes), { requestId, timeToFirstTokenMs: null });
+    const body = maskBody(await readBody(response, maxBytes), options.apiKey);
+    reply = readCompletion(body, { requestId, timeToFirstTokenMs: null });
   }
   // An aborted stream ends as if it were complete.
   if (cap.signal.aborted) throw new ModelError('aborted', 'the model call was given up');

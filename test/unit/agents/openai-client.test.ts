@@ -408,6 +408,33 @@ describe('failures', () => {
     expect(error.message).not.toContain(KEY.slice(0, 8));
   });
 
+  test('a key an answer echoes is not in the reply: not in texts, not in arguments, not over chunks', async () => {
+    const quoted = { id: 'c', type: 'function', function: { name: 'f', arguments: JSON.stringify({ key: KEY }) } };
+    const reply = await ask((response) =>
+      sendJson(response, completion({ content: `key ${KEY}.`, tool_calls: [quoted] })),
+    );
+    expect(reply.content).toBe('key [api key].');
+    expect(JSON.stringify(reply)).not.toContain(KEY);
+    expect(reply.tool_calls).toMatchObject([{ function: { arguments: '{"key":"[api key]"}' } }]);
+    await endpoint?.close();
+    const text = sse([delta({ content: `key ${KEY.slice(0, 9)}` }), delta({ content: `${KEY.slice(9)}.` }, 'stop')]);
+    const streamed = await ask(
+      (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(text);
+      },
+      { stream: true },
+    );
+    expect(streamed.content).toBe('key [api key].');
+  });
+
+  test('a short key is a word, and words are kept', async () => {
+    endpoint = await startEndpoint((response) => sendJson(response, completion({ content: 'ollama says hi' })));
+    const client = createModelClient({ baseUrl: endpoint.baseUrl, apiKey: 'ollama' });
+    const reply = await client.complete(REQUEST, { signal: new AbortController().signal, timeoutMs: 5_000 });
+    expect(reply.content).toBe('ollama says hi');
+  });
+
   test('a user or password in the base URL is refused unseen', () => {
     for (const baseUrl of ['http://me:s3cret@host/v1', 'http://s3cret@host/v1']) {
       try {
