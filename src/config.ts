@@ -15,6 +15,8 @@ const address = (protocols: readonly string[], example: string): typeof optional
     (text) => text === undefined || (URL.canParse(text) && protocols.includes(new URL(text).protocol)),
     { error: `is not an address; expected something like ${example}` },
   ) as typeof optionalText;
+/** Only scheme, host, port and path: the rest would be lost, or is a place keys are put into. */
+const isBare = (url: URL): boolean => `${url.username}${url.password}${url.search}${url.hash}` === '';
 const milliseconds = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
   z.coerce.number().int().positive().default(fallback);
 
@@ -34,8 +36,8 @@ const schema = z.object({
   ASSAY_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('warn'),
   OPENAI_API_KEY: optionalText,
   OPENAI_BASE_URL: address(['http:', 'https:'], 'https://api.openai.com/v1').refine(
-    (text) => text === undefined || !URL.canParse(text) || new URL(text).username + new URL(text).password === '',
-    { error: 'holds a user name or password; the key goes into OPENAI_API_KEY' },
+    (text) => text === undefined || !URL.canParse(text) || isBare(new URL(text)),
+    { error: 'holds a user name, a password or a query; the key goes into OPENAI_API_KEY' },
   ),
 });
 

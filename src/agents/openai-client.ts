@@ -72,8 +72,8 @@ function unsendableKey(baseUrl: string): ModelError {
 
 function checkUrl(baseUrl: string): void {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
-  if (url !== null && (url.username !== '' || url.password !== '')) {
-    throw new UserError('base_url holds a user name or a password, which no request can carry', {
+  if (url !== null && `${url.username}${url.password}${url.search}` !== '') {
+    throw new UserError('base_url holds a user name, a password or a query, which no request can carry', {
       hint: 'Leave them out of base_url or OPENAI_BASE_URL; the key goes into the variable that api_key_env names.',
     });
   }

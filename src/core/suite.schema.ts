@@ -16,6 +16,10 @@ const url = text
   .regex(/^https?:\/\//, { error: 'expected an address that starts with http:// or https://' })
   .regex(/^(?!https?:\/\/[^/?#]*@)/, {
     error: 'expected an address without user name and password; name the variable of the key in api_key_env',
+  })
+  .regex(/^[^?#]*$/, {
+    error:
+      'expected an address without a query; a path is added to it, and a key goes into the variable of api_key_env',
   });
 const envName = text.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, {
   error: 'expected the name of an environment variable, never the key itself',

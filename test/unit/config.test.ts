@@ -20,8 +20,9 @@ test('addresses that are none are refused before anything starts, without repeat
     'wrong environment:\n  OPENAI_BASE_URL: is not an address; expected something like https://api.openai.com/v1',
   );
   expect(messageOf({ OPENAI_BASE_URL: 'https://me:s3cret@host/v1' })).toBe(
-    'wrong environment:\n  OPENAI_BASE_URL: holds a user name or password; the key goes into OPENAI_API_KEY',
+    'wrong environment:\n  OPENAI_BASE_URL: holds a user name, a password or a query; the key goes into OPENAI_API_KEY',
   );
+  expect(messageOf({ OPENAI_BASE_URL: 'https://host/v1?key=s3cret' })).not.toMatch(/^$|s3cret/);
   expect(messageOf({ OPENAI_BASE_URL: 'localhost:8080/v1' })).toMatch(/OPENAI_BASE_URL/);
   expect(messageOf({ DATABASE_URL: 'x', ASSAY_MAX_ACTIVITIES: '0' }).split('\n')).toHaveLength(3);
 });

@@ -435,8 +435,8 @@ describe('failures', () => {
     expect(reply.content).toBe('ollama says hi');
   });
 
-  test('a user or password in the base URL is refused unseen', () => {
-    for (const baseUrl of ['http://me:s3cret@host/v1', 'http://s3cret@host/v1']) {
+  test('a user, password or query in the base URL is refused unseen', () => {
+    for (const baseUrl of ['http://me:s3cret@host/v1', 'http://s3cret@host/v1', 'http://host/v1?key=s3cret']) {
       try {
         createModelClient({ baseUrl, apiKey: null });
         expect.fail('accepted');

@@ -234,6 +234,7 @@ describe('every problem at once', () => {
     ['gates: {regression: {metric: tool_score, min: 1}}\n', '"regression" is a gate of Assay\'s own'],
     ['gates: [{name: any_verdict, metric: tool_score, min: 1}]\n', '"any_verdict" is a gate of Assay\'s own'],
     ['gates: [{metric: tool_score, min: 1}, {metric: tool_score, min: 0}]\n', 'two gates are named "tool_score"'],
+    ['judge: {model: j, base_url: "https://host/v1?key=pw"}\n', 'without a query'],
     ['judge: {model: j, base_url: "https://me:pw@host/v1"}\n', 'without user name and password'],
     ['judge: {model: j, api_key: x}\n', 'keys do not belong into files'],
     ['judge: {model: j, dimensions: [task_complete]}\n', '(did you mean "task_completion"?)'],
