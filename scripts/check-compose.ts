@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { cacheFolder } from '../src/local/cache-folder.ts';
+import { cacheFolder } from '../src/core/cache-folder.ts';
 import { executable, findOnPath } from '../src/local/find-temporal.ts';
 import { goInstall } from '../src/local/install-temporal.ts';
 import { composeProblems, fillRequired } from './compose-rules.ts';

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
+import { cacheFolder } from './core/cache-folder.ts';
 import { UserError } from './core/errors.ts';
-import { cacheFolder } from './local/cache-folder.ts';
 
 const optionalText = z
   .string()

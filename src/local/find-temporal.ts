@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { cacheFolder } from '../core/cache-folder.ts';
 import { EXIT, UserError } from '../core/errors.ts';
-import { cacheFolder } from './cache-folder.ts';
 import { searchPath, type Env } from './env.ts';
 
 /** The Temporal CLI Assay installs (it contains Temporal Server 1.29.1). Newer tags cannot be installed with `go install`. */

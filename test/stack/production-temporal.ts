@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { stringify } from 'yaml';
-import { cacheFolder } from '../../src/local/cache-folder.ts';
+import { cacheFolder } from '../../src/core/cache-folder.ts';
 import { executable, findOnPath } from '../../src/local/find-temporal.ts';
 import { goInstall } from '../../src/local/install-temporal.ts';
 import { withLock } from '../../src/local/lock.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { expect, inject, test } from 'vitest';
-import { cacheFolder } from '../../../src/local/cache-folder.ts';
+import { cacheFolder } from '../../../src/core/cache-folder.ts';
 import { searchAttributeState } from '../../../src/local/search-attributes.ts';
 import { startProductionTemporal, TEMPORAL_SERVER_VERSION } from '../../stack/production-temporal.ts';
 
