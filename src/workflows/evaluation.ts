@@ -1,4 +1,5 @@
 import {
+  ActivityFailure,
   CancellationScope,
   type ChildWorkflowHandle,
   condition,
@@ -25,8 +26,8 @@ export interface EvaluationInput {
   evaluationId: string;
 }
 
-export const pause = defineSignal<[boolean]>('pause');
-export const setConcurrency = defineSignal<[number]>('setConcurrency');
+const pause = defineSignal<[boolean]>('pause');
+const setConcurrency = defineSignal<[number]>('setConcurrency');
 
 const RETRY = { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' } as const;
 const steps = proxyActivities<Activities>({ startToCloseTimeout: '2 minutes', retry: RETRY });
@@ -49,16 +50,30 @@ export async function evaluation(input: EvaluationInput): Promise<void> {
     control.concurrency = concurrency;
     control.changed += 1;
   });
-  let stop: Stop | null = null;
-  let canceled = false;
+  for (;;) {
+    const end = await runToEnd(input, control);
+    const status = await CancellationScope.nonCancellable(() => finish(input, end));
+    // Resumed or retried while this run came to its end: there is more to do. A canceled run cannot do it.
+    if (status !== 'superseded' || end.canceled) return;
+  }
+}
+
+interface End {
+  stop: Stop | null;
+  canceled: boolean;
+  revision: number;
+}
+
+async function runToEnd(input: EvaluationInput, control: Control): Promise<End> {
+  const seen = { revision: 0 };
   try {
-    stop = await runRounds(input, control);
-    canceled = stop?.kind === 'canceled';
+    const stop = await runRounds(input, control, seen);
+    const canceled = stop?.kind === 'canceled';
+    return { stop: canceled ? null : stop, canceled, revision: seen.revision };
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    canceled = true;
+    return { stop: null, canceled: true, revision: seen.revision };
   }
-  await CancellationScope.nonCancellable(() => finish(input, canceled ? null : stop, canceled));
 }
 
 interface Control {
@@ -67,9 +82,14 @@ interface Control {
   changed: number;
 }
 
-async function runRounds(input: EvaluationInput, control: Control): Promise<Stop | null> {
+async function runRounds(
+  input: EvaluationInput,
+  control: Control,
+  seen: { revision: number },
+): Promise<Stop | null> {
   for (let round = 0; round < ROUNDS; round += 1) {
     const plan = await steps.prepare(input);
+    seen.revision = plan.revision;
     if (round === 0) describe(plan, 'running');
     setCurrentDetails(plan.title);
     if (plan.shards.length === 0) return null;
@@ -196,11 +216,19 @@ async function startShard(
   }
 }
 
-async function finish(input: EvaluationInput, stop: Stop | null, canceled: boolean): Promise<void> {
-  await aggregation.aggregate(input);
-  await aggregation.compareBaseline(input);
-  const status = await steps.endEvaluation({ ...input, stop, canceled });
-  upsertSearchAttributes([{ key: ATTRIBUTES.status, value: status }]);
+/** Numbers, comparison, gates, status. An error of ours ends the evaluation as stopped, never in an endless retry. */
+async function finish(input: EvaluationInput, end: End): Promise<string> {
+  let status: string;
+  try {
+    await aggregation.aggregate(input);
+    await aggregation.compareBaseline(input);
+    status = await steps.endEvaluation({ ...input, ...end });
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    status = await steps.failEvaluation({ ...input, ...end, message: error.cause?.message ?? error.message });
+  }
+  if (status !== 'superseded') upsertSearchAttributes([{ key: ATTRIBUTES.status, value: status }]);
+  return status;
 }
 
 const ATTRIBUTES = {
