@@ -18,7 +18,11 @@ if (major < 22 || (major === 22 && minor < 12)) {
     process.exit(2);
   }
   const child = spawn(other, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
+  // A terminal gives Ctrl-C, and its own end, to every process in front: the child has them already, and would take a
+  // second one for "leave at once". Only the wait for the child is protected from them here.
+  const hasTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY);
+  for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => hasTerminal || child.kill(signal));
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
   child.on('exit', (code, signal) => process.exit(signal === null ? code : 130));
 } else {
   // A checkout has the source, and its dist/ may be old; the package has dist/ alone.

@@ -7,6 +7,7 @@ import { ExitSignal } from './exit-signal.ts';
 import { followEvaluation, Interrupted } from './follow.ts';
 import { startOwnWorker } from './own-worker.ts';
 import type { Session } from './session.ts';
+import { stopSignal } from './stop-signal.ts';
 import { startEvaluation } from './start-evaluation.ts';
 import { storedReport } from './stored-report.ts';
 
@@ -20,7 +21,9 @@ export async function conclude(
   row: EvaluationRow,
   options: { worker: boolean; json: boolean },
 ): Promise<never> {
-  const interrupt = onInterrupt(context);
+  const interrupt = stopSignal({
+    onFirst: () => context.stderr('\nstopping … (Ctrl-C again to leave at once)\n'),
+  });
   const worker = options.worker ? await startOwnWorker(context, session) : null;
   try {
     const { whileUnavailable } = await import('./while-unavailable.ts');
@@ -43,8 +46,8 @@ export async function conclude(
     );
     throw new ExitSignal(EXIT.interrupted);
   } finally {
-    interrupt.dispose();
     await worker?.stop();
+    interrupt.dispose();
   }
 }
 
@@ -58,23 +61,4 @@ export function layoutOf(context: CommandContext): { width: number; color: boole
 function nextSteps(session: Session): { what: string; command: string }[] {
   if (session.stack.uiUrl === null) return [];
   return [{ what: 'Look at the workflows', command: `assay up    (then open ${session.stack.uiUrl})` }];
-}
-
-/** Ctrl-C once: stop following. Twice: leave at once. SIGTERM is a Ctrl-C. */
-function onInterrupt(context: CommandContext): { signal: AbortSignal; dispose(): void } {
-  const controller = new AbortController();
-  const listener = (): void => {
-    if (controller.signal.aborted) process.exit(EXIT.interrupted);
-    context.stderr('\nstopping … (Ctrl-C again to leave at once)\n');
-    controller.abort();
-  };
-  process.on('SIGINT', listener);
-  process.on('SIGTERM', listener);
-  return {
-    signal: controller.signal,
-    dispose() {
-      process.off('SIGINT', listener);
-      process.off('SIGTERM', listener);
-    },
-  };
 }

@@ -28,7 +28,8 @@ export function registerMockModel(program: Command, context: CommandContext): vo
 async function runMockModel(script: string | undefined, flags: MockModelFlags, context: CommandContext): Promise<void> {
   const { startScriptedModel } = await import('../scripted-model/server.ts');
   const { ECHO_SCRIPT } = await import('../scripted-model/script.ts');
-  const stop = signalled();
+  const { stopSignal } = await import('./stop-signal.ts');
+  const stop = stopSignal();
   const model = await startScriptedModel({
     ...(script === undefined ? { script: ECHO_SCRIPT } : { scriptPath: path.resolve(context.cwd, script) }),
     port: flags.port,
@@ -40,17 +41,12 @@ async function runMockModel(script: string | undefined, flags: MockModelFlags, c
     context.stdout(`listening on ${model.url}\n`);
     context.stdout(`\nexport OPENAI_BASE_URL=${model.url}\nexport OPENAI_API_KEY=scripted\n`);
   }
-  await stop;
+  await stop.asked;
   const stats = model.stats();
   await model.close();
+  stop.dispose();
   if (flags.json === true) context.stdout(`${JSON.stringify(stats)}\n`);
   else context.stderr(`${stats.calls} calls, ${stats.answered} answered, ${stats.repeated} repeated\n`);
-}
-
-function signalled(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
-  });
 }
 
 function wholeNumber(text: string): number {

@@ -4,17 +4,31 @@ import { requireCurrentSchema } from '../db/migrate.ts';
 import { ensureStack } from '../local/stack.ts';
 import { startWorker } from '../worker.ts';
 import type { CommandContext } from './context.ts';
-
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+import { type StopSignal, stopSignal } from './stop-signal.ts';
 
 /** Runs a worker until SIGTERM or SIGINT. */
 export async function serveWorker(
   context: CommandContext,
   options: { queues: readonly ('main' | 'agent' | 'judge')[]; concurrency?: number },
 ): Promise<void> {
-  const stop = untilSignal();
-  const config = readConfig(context.env, context.cwd);
   const log = (line: string): void => context.stderr(`${line}\n`);
+  const stop = stopSignal({
+    onFirst: () => log('stopping: trials in flight are handed on (Ctrl-C again to leave at once)'),
+  });
+  try {
+    await serveUntil(stop, context, options, log);
+  } finally {
+    stop.dispose();
+  }
+}
+
+async function serveUntil(
+  stop: StopSignal,
+  context: CommandContext,
+  options: { queues: readonly ('main' | 'agent' | 'judge')[]; concurrency?: number },
+  log: (line: string) => void,
+): Promise<void> {
+  const config = readConfig(context.env, context.cwd);
   const stack = await ensureStack({ home: config.home, env: context.env, log });
   try {
     await requireCurrentSchema(stack.databaseUrl);
@@ -33,12 +47,10 @@ export async function serveWorker(
     context.stdout('READY\n');
     try {
       await Promise.race([stop.asked, worker.failed.catch(died)]);
-      log('stopping: trials in flight are handed on');
     } finally {
       await worker.stop();
     }
   } finally {
-    stop.dispose();
     await stack.release();
   }
 }
@@ -49,23 +61,4 @@ function died(error: unknown): never {
     hint: '`assay doctor` shows what is reachable; start the worker again once that is mended.',
     cause: error,
   });
-}
-
-/** The first signal asks to stop; a second one leaves at once. */
-function untilSignal(): { asked: Promise<void>; dispose(): void } {
-  const controller = new AbortController();
-  const asked = new Promise<void>((resolve) => {
-    controller.signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  const listener = (): void => {
-    if (controller.signal.aborted) process.exit(EXIT.interrupted);
-    controller.abort();
-  };
-  for (const signal of SIGNALS) process.on(signal, listener);
-  return {
-    asked,
-    dispose() {
-      for (const signal of SIGNALS) process.off(signal, listener);
-    },
-  };
 }

@@ -4,6 +4,7 @@ import type { Stack, StackPorts } from '../local/stack.ts';
 import type { RunningWorker } from '../worker.ts';
 import type { CommandContext } from './context.ts';
 import { shownAddress } from './shown-address.ts';
+import { type StopSignal, stopSignal } from './stop-signal.ts';
 
 interface UpFlags {
   worker: boolean;
@@ -46,7 +47,23 @@ export function registerUp(program: Command, context: CommandContext): void {
 }
 
 async function runUp(config: Config, flags: UpFlags, context: CommandContext): Promise<void> {
-  const ended = signalled();
+  const log = (line: string): void => context.stderr(`${line}\n`);
+  const ended = stopSignal({
+    signals: ['SIGINT', 'SIGTERM', 'SIGHUP'],
+    onFirst: () => log('stopping … (Ctrl-C again to leave at once)'),
+  });
+  // Listening for signals keeps no process alive, and without a worker nothing else does.
+  const alive = setInterval(() => undefined, 60_000);
+  try {
+    await upUntil(ended, config, flags, context);
+  } finally {
+    clearInterval(alive);
+    ended.dispose();
+  }
+}
+
+/** The stack and a worker until a signal, the worker's death, or (when asked for) idleness. */
+async function upUntil(ended: StopSignal, config: Config, flags: UpFlags, context: CommandContext): Promise<void> {
   const { ensureStack } = await import('../local/stack.ts');
   const log = (line: string): void => context.stderr(`${line}\n`);
   const stack = await ensureStack({ home: config.home, ports: portsOf(flags), log, env: context.env });
@@ -57,14 +74,12 @@ async function runUp(config: Config, flags: UpFlags, context: CommandContext): P
     if (flags.worker) worker = await startWorkerOn(stack, config, context);
     const where = addresses(stack, flags);
     context.stdout(flags.json === true ? `${JSON.stringify(where)}\n` : renderAddresses(where));
-    const reasons: Promise<void>[] = [ended.promise];
+    const reasons: Promise<void>[] = [ended.asked];
     if (worker !== null) reasons.push(worker.failed);
     if (flags.untilIdle === true) reasons.push(untilIdle(stack, ended.signal));
     await Promise.race(reasons);
-    log('stopping');
+    if (!ended.signal.aborted) log('nothing runs any more: stopping');
   } finally {
-    // From here on a second Ctrl-C ends at once.
-    ended.forget();
     await worker?.stop();
     await stack.release();
   }
@@ -128,33 +143,6 @@ async function untilIdle(stack: Stack, signal: AbortSignal): Promise<void> {
     if (running !== 0) idleSince = performance.now();
     await sleep(LOOK_MS, undefined, { signal, ref: true }).catch(() => undefined);
   }
-}
-
-interface Ended {
-  promise: Promise<void>;
-  signal: AbortSignal;
-  forget(): void;
-}
-
-/** The first SIGINT or SIGTERM ends orderly; a second one, once `forget` was called, ends at once. */
-function signalled(): Ended {
-  const controller = new AbortController();
-  const promise = new Promise<void>((resolve) => {
-    controller.signal.addEventListener('abort', () => resolve());
-  });
-  const end = (): void => controller.abort();
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.once(signal, end);
-  // Listening for signals keeps no process alive, and without a worker nothing else does.
-  const alive = setInterval(() => undefined, 60_000);
-  return {
-    promise,
-    signal: controller.signal,
-    forget: () => {
-      clearInterval(alive);
-      for (const signal of signals) process.off(signal, end);
-    },
-  };
 }
 
 function port(text: string): number {
