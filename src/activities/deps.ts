@@ -1,4 +1,4 @@
-import type { Agent } from '../agents/agent.ts';
+import type { ClosableAgent } from '../agents/index.ts';
 import type { Config } from '../config.ts';
 import type { ModelClient } from '../core/model.ts';
 import type { Suite } from '../core/suite.ts';
@@ -24,7 +24,8 @@ export interface ActivityDeps {
   cancellations: Cancellations;
   /** A client of an endpoint; the same request gives the same client. */
   modelClient: (request: EndpointRequest) => Promise<ModelClient>;
-  createAgent: (suite: Suite, suiteRoot: string, endpoint: EndpointRequest) => Promise<Agent>;
+  /** A new agent each time: a module is loaded as it is now. Who asks closes it. */
+  createAgent: (suite: Suite, suiteRoot: string, endpoint: EndpointRequest) => Promise<ClosableAgent>;
   loadPrompts: (folder: string | null, language: 'en' | 'zh') => Promise<PromptSet>;
   now: () => number;
   /** Where suites of schedules are looked up. */

@@ -1,11 +1,11 @@
 import path from 'node:path';
-import type { Agent } from '../agents/agent.ts';
 import type { ModelClient } from '../core/model.ts';
 import type { Suite } from '../core/suite.ts';
 import { findEvaluation } from '../db/evaluations.ts';
 import { loadSpend } from '../db/missing-trials.ts';
 import { whileTransient } from '../db/transient.ts';
 import type { PromptSet } from '../judge/prompt.ts';
+import { type AgentLease, createAgentLease } from './agent-lease.ts';
 import { createBreaker } from './breaker.ts';
 import type { ActivityDeps, EndpointRequest } from './deps.ts';
 
@@ -14,7 +14,7 @@ export interface EvaluationContext {
   suite: Suite;
   suiteRoot: string;
   failFast: boolean;
-  agent: Agent;
+  agent: AgentLease;
   agentModel: ModelClient;
   judge: { model: ModelClient; prompts: PromptSet } | null;
   /** True once the budget is spent; asks Postgres at most once a second. */
@@ -24,20 +24,63 @@ export interface EvaluationContext {
 const SPEND_CHECK_MS = 1_000;
 const REMEMBERED = 20;
 
-/** Loads an evaluation once a worker and revision; older ones are forgotten. */
+interface Remembered {
+  evaluationId: string;
+  revision: number;
+  loading: Promise<EvaluationContext>;
+  /** null while it loads. */
+  loaded: EvaluationContext | null;
+}
+
+/**
+ * Loads an evaluation once a worker and revision. A newer revision takes the place of the older ones; beyond 20
+ * evaluations those asked for longest ago are forgotten, unless trials of theirs are under way. What is forgotten lets
+ * go of its agent.
+ */
 export function createContexts(
   deps: ActivityDeps,
+  load: (deps: ActivityDeps, evaluationId: string) => Promise<EvaluationContext> = loadContext,
 ): (evaluationId: string, revision: number) => Promise<EvaluationContext> {
-  const contexts = new Map<string, Promise<EvaluationContext>>();
+  const contexts = new Map<string, Remembered>();
+
+  function forget(key: string, entry: Remembered): void {
+    if (contexts.get(key) === entry) contexts.delete(key);
+    entry.loading.then(
+      (context) => context.agent.release(),
+      // There is nothing to let go of; who asked was told.
+      () => undefined,
+    );
+  }
+
+  function makeRoom(latest: Remembered): void {
+    for (const [key, entry] of contexts) {
+      const older = entry.evaluationId === latest.evaluationId && entry.revision < latest.revision;
+      const idle = entry !== latest && entry.loaded !== null && entry.loaded.agent.running() === 0;
+      if (older || (contexts.size > REMEMBERED && idle)) forget(key, entry);
+    }
+  }
+
   return (evaluationId, revision) => {
     const key = `${evaluationId} ${revision}`;
     const known = contexts.get(key);
-    if (known !== undefined) return known;
-    const loading = loadContext(deps, evaluationId);
-    contexts.set(key, loading);
-    loading.catch(() => contexts.delete(key));
-    if (contexts.size > REMEMBERED) contexts.delete(contexts.keys().next().value ?? key);
-    return loading;
+    if (known !== undefined) {
+      // The order of the map is the order of last use.
+      contexts.delete(key);
+      contexts.set(key, known);
+      return known.loading;
+    }
+    const entry: Remembered = { evaluationId, revision, loading: load(deps, evaluationId), loaded: null };
+    contexts.set(key, entry);
+    entry.loading.then(
+      (context) => {
+        entry.loaded = context;
+      },
+      () => {
+        if (contexts.get(key) === entry) contexts.delete(key);
+      },
+    );
+    makeRoom(entry);
+    return entry.loading;
   };
 }
 
@@ -58,7 +101,7 @@ async function loadContext(deps: ActivityDeps, evaluationId: string): Promise<Ev
     suite,
     suiteRoot: row.suite_root,
     failFast: row.fail_fast,
-    agent: await deps.createAgent(suite, row.suite_root, endpoint),
+    agent: await createAgentLease(() => deps.createAgent(suite, row.suite_root, endpoint)),
     agentModel: guard(await deps.modelClient(endpoint)),
     judge: await loadJudge(deps, suite, row.suite_root, { offlineModel, guard }),
     overBudget: budgetCheck(deps, evaluationId, row.budget_usd),

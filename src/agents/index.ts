@@ -21,6 +21,8 @@ export interface AgentDeps {
   apiKey?: string | null;
   /** Most module processes at a time; default 16, and never more than the suite's concurrency. */
   maxProcesses?: number;
+  /** Milliseconds after which a module process without a trial ends. Default 10,000. */
+  idleMs?: number;
   /** Heap of one module process, megabytes. Default 512. */
   maxMemoryMb?: number;
   /** Receives what modules print. Default: dropped. */
@@ -28,7 +30,7 @@ export interface AgentDeps {
   sleep?: Sleep;
 }
 
-/** An agent that may hold processes; `close` ends them. */
+/** An agent that may hold processes; `close` ends them, and it runs no trial afterwards. */
 export interface ClosableAgent extends Agent {
   close(): Promise<void>;
 }
@@ -48,10 +50,11 @@ export function createAgent(config: AgentConfig, deps: AgentDeps = {}): Closable
       };
     case 'module': {
       checkModule(config.path, deps.suiteRoot);
-      const pool = createModulePool(
-        () => startModuleProcess(processOptions(deps)),
-        deps.maxProcesses ?? DEFAULT_MAX_PROCESSES,
-      );
+      const pool = createModulePool({
+        start: () => startModuleProcess(processOptions(deps)),
+        maxProcesses: deps.maxProcesses ?? DEFAULT_MAX_PROCESSES,
+        ...(deps.idleMs === undefined ? {} : { idleMs: deps.idleMs }),
+      });
       const model = deps.baseUrl === undefined ? null : { baseURL: deps.baseUrl, apiKey: deps.apiKey ?? null };
       return {
         ...createModuleAgent({ pool, sleep: deps.sleep ?? sleep, model }),

@@ -1,14 +1,18 @@
+import { createIdleProcesses, type Schedule, scheduleUnheld } from './idle-processes.ts';
 import type { ModuleProcess } from './module-process.ts';
 import { abortError } from './sleep.ts';
 
-/** Child processes for module agents: made when needed, one trial each at a time, used again. */
+/**
+ * Child processes for module agents: made when needed, one trial each at a time, used again; one that nobody needs for
+ * a while ends, so that an evaluation that is over or paused holds no processes.
+ */
 export interface ModulePool {
   /**
    * A process for one trial; waits while `limit` processes (never more than the pool's own maximum) are busy, first
    * come first served. Rejects with `AbortError` when the signal is aborted while waiting.
    */
   acquire(limit: number, signal: AbortSignal): Promise<ModuleProcess>;
-  /** Gives a process back; one that is not `reusable` is killed first. */
+  /** Gives a process back; one that is not `reusable` is killed first. Another ends after its idle time. */
   release(process: ModuleProcess, reusable: boolean): Promise<void>;
   /** Kills every process. Trials in progress see their process end. */
   close(): Promise<void>;
@@ -20,9 +24,22 @@ interface Waiter {
   reject: (error: Error) => void;
 }
 
-/** @param start makes one process; called when none is idle. */
-export function createModulePool(start: () => ModuleProcess, maxProcesses: number): ModulePool {
-  const idle: ModuleProcess[] = [];
+/** Milliseconds a process waits for its next trial before it ends. */
+const IDLE_MS = 10_000;
+
+export interface ModulePoolOptions {
+  /** Makes one process; called when none is idle. */
+  start: () => ModuleProcess;
+  maxProcesses: number;
+  /** Milliseconds after which an idle process ends. Default 10,000. */
+  idleMs?: number;
+  /** Default: a timer that does not keep this process alive. */
+  schedule?: Schedule;
+}
+
+export function createModulePool(options: ModulePoolOptions): ModulePool {
+  const { start, maxProcesses, idleMs = IDLE_MS, schedule = scheduleUnheld } = options;
+  const idle = createIdleProcesses(idleMs, schedule);
   const all = new Set<ModuleProcess>();
   const waiters: Waiter[] = [];
   let busy = 0;
@@ -35,9 +52,7 @@ export function createModulePool(start: () => ModuleProcess, maxProcesses: numbe
     return child;
   };
   const take = (): ModuleProcess => {
-    let child = idle.pop();
-    while (child !== undefined && !child.alive()) child = idle.pop();
-    child ??= grow();
+    const child = idle.take() ?? grow();
     busy += 1;
     child.hold(true);
     return child;
@@ -53,10 +68,7 @@ export function createModulePool(start: () => ModuleProcess, maxProcesses: numbe
     async release(child, reusable) {
       child.listen(null);
       if (!reusable || closed) await child.kill();
-      else if (child.alive()) {
-        child.hold(false);
-        idle.push(child);
-      }
+      else if (child.alive()) idle.put(child);
       busy -= 1;
       const next = waiters[0];
       if (next === undefined || !room(next.limit)) return;
@@ -66,7 +78,7 @@ export function createModulePool(start: () => ModuleProcess, maxProcesses: numbe
     },
     async close() {
       closed = true;
-      idle.length = 0;
+      idle.clear();
       for (const waiter of waiters.splice(0)) waiter.reject(closedError());
       await Promise.all([...all].map((child) => child.kill()));
     },

@@ -1,5 +1,4 @@
 import type { EndpointRequest } from '../activities/deps.ts';
-import type { Agent } from '../agents/agent.ts';
 import { type ClosableAgent, createAgent } from '../agents/index.ts';
 import { createModelClient } from '../agents/openai-client.ts';
 import type { Config } from '../config.ts';
@@ -11,7 +10,7 @@ const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
 
 export interface Adapters {
   modelClient: (request: EndpointRequest) => Promise<ModelClient>;
-  createAgent: (suite: Suite, suiteRoot: string, endpoint: EndpointRequest) => Promise<Agent>;
+  createAgent: (suite: Suite, suiteRoot: string, endpoint: EndpointRequest) => Promise<ClosableAgent>;
   close(): Promise<void>;
 }
 
@@ -54,8 +53,15 @@ export function createAdapters(config: Config): Adapters {
         baseUrl: target.baseUrl,
         apiKey: target.apiKey,
       });
-      agents.add(agent);
-      return agent;
+      const closable: ClosableAgent = {
+        run: (input) => agent.run(input),
+        async close() {
+          agents.delete(closable);
+          await agent.close();
+        },
+      };
+      agents.add(closable);
+      return closable;
     },
     async close() {
       await Promise.allSettled([...agents].map((agent) => agent.close()));
