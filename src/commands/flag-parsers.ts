@@ -56,3 +56,6 @@ export function listOf<T extends string>(known: readonly T[]): (text: string) =>
     return [...new Set(parts)] as T[];
   };
 }
+
+/** What becomes of a start while the evaluation before still runs; Temporal's policies in small letters. */
+export const OVERLAPS = ['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'terminate_other', 'allow_all'] as const;

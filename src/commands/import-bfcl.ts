@@ -8,8 +8,17 @@ import { caseFromBfcl } from '../datasets/bfcl.ts';
 import { readJsonl } from '../datasets/read-jsonl.ts';
 import { errorAt } from '../datasets/source.ts';
 import type { CommandContext } from './context.ts';
-import type { ImportBfclFlags } from './import.ts';
 import { writeNewFiles } from './write-new-files.ts';
+
+/** Flags of `assay import bfcl`, as commander hands them over. */
+export interface ImportBfclFlags {
+  questions: string;
+  answers?: string;
+  out: string;
+  limit?: number;
+  force?: boolean;
+  json?: boolean;
+}
 
 /**
  * Writes a dataset and a suite from files of the Berkeley Function-Calling Leaderboard.

@@ -1,16 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import type { CommandContext } from './context.ts';
-
-/** Flags of `assay import bfcl`, as commander hands them over. */
-export interface ImportBfclFlags {
-  questions: string;
-  answers?: string;
-  out: string;
-  limit?: number;
-  force?: boolean;
-  json?: boolean;
-}
+import type { ImportBfclFlags } from './import-bfcl.ts';
 
 const BFCL_HELP = `
 Writes OUT/cases.jsonl and OUT/suite.yaml. An accepted value "" of the ground truth becomes {optional: true}, several

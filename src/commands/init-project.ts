@@ -2,8 +2,13 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { installedPackage } from '../core/installed-package.ts';
 import type { CommandContext } from './context.ts';
-import type { InitFlags } from './init.ts';
 import { writeNewFiles } from './write-new-files.ts';
+
+/** Flags of `assay init`, as commander hands them over. */
+export interface InitFlags {
+  force?: boolean;
+  json?: boolean;
+}
 
 /** Files of a new project, and the templates of `examples/init/` they are made from. */
 const TEMPLATES: Record<string, { template: string; about: string }> = {

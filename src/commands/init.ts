@@ -1,11 +1,6 @@
 import type { Command } from 'commander';
 import type { CommandContext } from './context.ts';
-
-/** Flags of `assay init`, as commander hands them over. */
-export interface InitFlags {
-  force?: boolean;
-  json?: boolean;
-}
+import type { InitFlags } from './init-project.ts';
 
 const HELP = `
 Writes a suite with its cases, mock fixtures and an offline model, an agent module to start from, and a CI workflow.

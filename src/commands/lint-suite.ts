@@ -9,7 +9,12 @@ import { matcherProblems } from '../scorers/matcher.ts';
 import { readScript } from '../scripted-model/read-script.ts';
 import type { CommandContext } from './context.ts';
 import { ExitSignal } from './exit-signal.ts';
-import type { LintFlags } from './lint.ts';
+
+/** Flags of `assay lint`, as commander hands them over. */
+export interface LintFlags {
+  json?: boolean;
+  vagueWords?: string;
+}
 
 /** Prints every problem of a suite. Sets exit code 2 through `ExitSignal` when there is an error among them. */
 export async function lintSuite(context: CommandContext, file: string, flags: LintFlags): Promise<void> {

@@ -1,11 +1,6 @@
 import type { Command } from 'commander';
 import type { CommandContext } from './context.ts';
-
-/** Flags of `assay lint`, as commander hands them over. */
-export interface LintFlags {
-  json?: boolean;
-  vagueWords?: string;
-}
+import type { LintFlags } from './lint-suite.ts';
 
 const HELP = `
 Looks at the suite and all it names (extends, tools, fixtures, datasets, prompts, offline model, agent module) and shows

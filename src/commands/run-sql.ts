@@ -10,7 +10,13 @@ import type { CommandContext } from './context.ts';
 import { type Database, withDatabase } from './database.ts';
 import { ExitSignal } from './exit-signal.ts';
 import { shownAddress } from './shown-address.ts';
-import type { SqlFlags } from './sql.ts';
+
+export interface SqlFlags {
+  limit: number;
+  psql?: boolean;
+  showPassword?: boolean;
+  json?: boolean;
+}
 
 const CELL_WIDTH = 80;
 

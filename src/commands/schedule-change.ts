@@ -2,8 +2,7 @@ import { ScheduleNotFoundError } from '@temporalio/client';
 import { nearest } from '../core/did-you-mean.ts';
 import { UserError } from '../core/errors.ts';
 import type { CommandContext } from './context.ts';
-import { embeddedWarning } from './schedule-create.ts';
-import { scheduleNames } from './schedule-list.ts';
+import { embeddedWarning, ourSchedules } from './our-schedules.ts';
 import type { Session } from './session.ts';
 import { whileUnavailable } from './while-unavailable.ts';
 
@@ -38,7 +37,7 @@ export async function changeSchedule(
 }
 
 async function unknownSchedule(session: Session, name: string): Promise<UserError> {
-  const names = await scheduleNames(session);
+  const names = (await ourSchedules(session)).map((summary) => summary.scheduleId);
   const near = nearest(name, names);
   const shown = near === null ? names.slice(0, 5).join(', ') : near;
   return new UserError(`There is no schedule "${name}".`, {

@@ -4,7 +4,8 @@ import { formatProblem, UserError } from '../core/errors.ts';
 import { loadSuite } from '../datasets/load-suite.ts';
 import type { ScheduledInput } from '../workflows/scheduled-evaluation.ts';
 import type { CommandContext } from './context.ts';
-import type { OVERLAPS } from './schedule.ts';
+import type { OVERLAPS } from './flag-parsers.ts';
+import { embeddedWarning, SCHEDULED_WORKFLOW } from './our-schedules.ts';
 import { type Session, withSession } from './session.ts';
 import { whileUnavailable } from './while-unavailable.ts';
 
@@ -22,9 +23,6 @@ export interface CreateFlags {
   paused?: boolean;
   json?: boolean;
 }
-
-/** Name of the workflow type that marks a Temporal Schedule as one of ours. */
-export const SCHEDULED_WORKFLOW = 'scheduledEvaluation';
 
 /** Creates a schedule after checking that its suite loads now. */
 export async function createSchedule(
@@ -114,10 +112,4 @@ function translated(error: unknown, name: string, flags: CreateFlags): unknown {
     });
   }
   return error;
-}
-
-/** The embedded Temporal is there only while something uses it. */
-export function embeddedWarning(session: Session): string | null {
-  if (!session.stack.embedded.temporal) return null;
-  return 'note: this is the embedded Temporal: schedules fire only while `assay up` runs\n';
 }

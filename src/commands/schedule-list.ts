@@ -1,11 +1,10 @@
-import type { ScheduleSummary } from '@temporalio/client';
 import { listEvaluations } from '../db/evaluations.ts';
 import { table } from '../report/align.ts';
 import { cleanText } from '../report/clean.ts';
 import { NONE } from '../report/format.ts';
 import { localMinute } from '../report/list-table.ts';
 import type { CommandContext } from './context.ts';
-import { embeddedWarning, SCHEDULED_WORKFLOW } from './schedule-create.ts';
+import { embeddedWarning, ourSchedules } from './our-schedules.ts';
 import type { Session } from './session.ts';
 import { whileUnavailable } from './while-unavailable.ts';
 
@@ -53,21 +52,6 @@ async function listed(session: Session, source: Source): Promise<ListedSchedule>
         ? null
         : { evaluation_id: row.id, status: row.status, exit_code: row.exit_code, verdict: row.verdict },
   };
-}
-
-async function ourSchedules(session: Session): Promise<ScheduleSummary[]> {
-  return whileUnavailable(async () => {
-    const found: ScheduleSummary[] = [];
-    for await (const summary of session.client.schedule.list()) {
-      if (summary.action?.workflowType === SCHEDULED_WORKFLOW) found.push(summary);
-    }
-    return found.sort((a, b) => (a.scheduleId < b.scheduleId ? -1 : 1));
-  });
-}
-
-/** Names of the schedules that start evaluations. */
-export async function scheduleNames(session: Session): Promise<string[]> {
-  return (await ourSchedules(session)).map((summary) => summary.scheduleId);
 }
 
 /** One schedule, read from the server and not from its index (which lags behind). */

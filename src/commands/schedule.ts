@@ -1,10 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { CommandContext } from './context.ts';
-import { duration, timeZone, whole } from './flag-parsers.ts';
+import { duration, OVERLAPS, timeZone, whole } from './flag-parsers.ts';
 import type { CreateFlags } from './schedule-create.ts';
 import type { ScheduleAction } from './schedule-change.ts';
-
-export const OVERLAPS = ['skip', 'buffer_one', 'buffer_all', 'cancel_other', 'terminate_other', 'allow_all'] as const;
 
 const HELP = `
 Examples:

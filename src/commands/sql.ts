@@ -1,13 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from './context.ts';
 import { whole } from './flag-parsers.ts';
-
-export interface SqlFlags {
-  limit: number;
-  psql?: boolean;
-  showPassword?: boolean;
-  json?: boolean;
-}
+import type { SqlFlags } from './run-sql.ts';
 
 const HELP = `
 Examples:
