@@ -110,7 +110,7 @@ function weakGroups(result: EvaluationResult): WeakGroup[] {
 const LAYER_ACTIONS: Record<Layer, string> = {
   L1: 'Read the plans of these cases; make task decomposition explicit in the system prompt.',
   L2: 'Compare the calls with the expected ones; state conditions of use and argument examples in the tool descriptions.',
-  L3: 'The calls are right, the outcome is not: read what the agent answered against the criteria.',
+  L3: 'The calls are right or nearly so; the outcome, or the way to it, is not: read the answers against the criteria.',
 };
 
 /** Stops whose message tells how to mend the model endpoint. */

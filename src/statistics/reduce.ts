@@ -1,7 +1,7 @@
 import type { CaseFacts, CaseResult, MetricOfCase, TrialRecord } from '../core/evaluation.ts';
 import type { Layer } from '../core/trial.ts';
 import { errorKindOf, failureOf } from './failures.ts';
-import { failingLayer, LAYERS } from './layers.ts';
+import { CALL_SCORES, failingLayer, LAYERS } from './layers.ts';
 import { momentsOf } from './moments.ts';
 import { passAtK, passHatK } from './pass-at-k.ts';
 import { hasTrajectory, scoreValue, TRIAL_METRICS } from './trial-metrics.ts';
@@ -58,6 +58,9 @@ function layersOf(failed: readonly TrialRecord[]): Pick<CaseResult, 'layer' | 'l
       plan_quality: scoreValue(trial, 'plan_quality'),
       plan_consistency: scoreValue(trial, 'plan_consistency'),
       tool_score: scoreValue(trial, 'tool_score'),
+      calls_wrong: trial.scores.some(
+        (score) => score.deciding && score.passed === false && CALL_SCORES.has(score.scorer),
+      ),
       task_completion: scoreValue(trial, 'task_completion'),
       step_efficiency: scoreValue(trial, 'step_efficiency'),
     });

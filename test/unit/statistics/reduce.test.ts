@@ -87,6 +87,20 @@ describe('reduceCase', () => {
     expect(result.layer).toBe('L1');
   });
 
+  test('a deciding score about the calls that failed is the tool layer, whatever the tool score; an informative one is not', () => {
+    const failed = (index: number, scorer: string, deciding: boolean) =>
+      trial('a', index, {
+        status: 'failed',
+        scores: [score('tool_score', 0.9), score('task_completion', 0), score(scorer, 0, { passed: false, deciding })],
+      });
+    const layers = (one: TrialRecord) => reduceCase(facts('a', 1), [one]).layer;
+    for (const scorer of ['tool_match', 'must_call', 'must_not_call', 'calls_per_tool', 'high_risk_approval']) {
+      expect(layers(failed(1, scorer, true)), scorer).toBe('L2');
+      expect(layers(failed(1, scorer, false)), scorer).toBe('L3');
+    }
+    expect(layers(failed(1, 'answer_contains', true))).toBe('L3');
+  });
+
   test('a failure says what decided, and the first wrong step beside it', () => {
     const reason = 'call 1 quote: sym wanted "AB", got "BA"';
     const [failure] = reduceCase(facts('a', 1), [
