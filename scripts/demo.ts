@@ -23,7 +23,8 @@ const held = await stack.ensureStack({
 });
 const codes: number[] = [];
 try {
-  for (const suite of ['energy', 'ops']) {
+  // Energy comes last: the next steps below speak of `latest`.
+  for (const suite of ['ops', 'energy']) {
     console.log(`\n$ npx assay run examples/${suite}/suite.yaml\n`);
     codes.push(assay('run', `examples/${suite}/suite.yaml`, '--trials', '3', '--new'));
   }
@@ -33,11 +34,11 @@ try {
 
 console.log(`
 What to try next
-  npm run assay -- list                                    the evaluations so far
-  npm run assay -- show latest TC-016                      a failed case, step by step
-  npm run assay -- sql "select * from evaluation_summary"  the results with SQL (docs/sql.md)
-  npm run assay -- baseline set latest                     pin this result; later runs are compared with it
-  npm run assay -- up                                      Temporal's web page, and schedules
-  npm run assay -- init my-suite                           a suite of your own
+  npm run assay -- list                     the evaluations so far
+  npm run assay -- show latest TC-016 1     a failed trial, step by step
+  npm run assay -- sql summary              the results with SQL (docs/sql.md)
+  npm run assay -- baseline set latest      pin this result; later runs are compared with it
+  npm run assay -- up                       Temporal's web page, and schedules
+  npm run assay -- init my-suite            a suite of your own
 `);
 process.exit(Math.max(...codes));

@@ -1,6 +1,7 @@
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { nearest } from '../core/did-you-mean.ts';
 import { UserError } from '../core/errors.ts';
+import { some } from '../report/format.ts';
 import type { CommandContext } from './context.ts';
 import { embeddedWarning, ourSchedules } from './our-schedules.ts';
 import type { Session } from './session.ts';
@@ -39,7 +40,7 @@ export async function changeSchedule(
 async function unknownSchedule(session: Session, name: string): Promise<UserError> {
   const names = (await ourSchedules(session)).map((summary) => summary.scheduleId);
   const near = nearest(name, names);
-  const shown = near === null ? names.slice(0, 5).join(', ') : near;
+  const shown = near === null ? some(names, 5) : near;
   return new UserError(`There is no schedule "${name}".`, {
     hint: names.length === 0 ? 'There are none; `assay schedule create` makes one.' : `There is: ${shown}.`,
   });

@@ -179,11 +179,16 @@ async function unknownCase(db: Db, row: EvaluationRow, caseId: string): Promise<
   const { loadSnapshot } = await import('../db/evaluation-cases.ts');
   const ids = (await loadSnapshot(db, row.id)).map((one) => one.case_id);
   const near = nearest(caseId, ids);
-  const begins = ids.filter((id) => id.startsWith(caseId)).slice(0, 5);
-  const shown = begins.length > 0 ? begins : near === null ? ids.slice(0, 5) : [near];
+  const begins = ids.filter((id) => id.startsWith(caseId));
+  const close = begins.length > 0 ? begins : near === null ? [] : [near];
   return new UserError(`Evaluation ${row.id} has no case "${caseId}".`, {
-    hint: `${near === null && begins.length === 0 ? `It has ${ids.length}` : 'Near it'}: ${shown.join(', ')}.`,
+    hint: close.length > 0 ? `Near it: ${firstOf(close)}` : `It has ${ids.length}: ${firstOf(ids)}`,
   });
+}
+
+/** The first five, closed by a full stop, or by … where there are more. */
+function firstOf(ids: readonly string[]): string {
+  return ids.length > 5 ? `${ids.slice(0, 5).join(', ')}, …` : `${ids.join(', ')}.`;
 }
 
 function quoted(text: string): string {
