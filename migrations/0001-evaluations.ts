@@ -143,7 +143,8 @@ async function createModelCallTable(db: Kysely<unknown>): Promise<void> {
       cost_usd numeric,
       latency_ms integer not null,
       called_at timestamptz not null default now(),
-      primary key (evaluation_id, case_id, trial_index, role, path, dimension, vote, sequence),
+      superseded bigint not null default 0,
+      primary key (evaluation_id, case_id, trial_index, role, path, dimension, vote, sequence, superseded),
       foreign key (evaluation_id, case_id, trial_index) references trial on delete cascade
     )`.execute(db);
 }

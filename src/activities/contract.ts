@@ -56,4 +56,6 @@ export interface EndInput {
   evaluationId: string;
   stop: Stop | null;
   canceled: boolean;
+  /** Of the plan that was worked off; the end is not written over a newer one. */
+  revision: number;
 }

@@ -1,7 +1,8 @@
+import { boundedRetries } from './bounded-retries.ts';
 import { createAggregate } from './aggregate.ts';
 import { createCompareBaseline } from './compare-baseline.ts';
 import type { ActivityDeps } from './deps.ts';
-import { createEndEvaluation } from './end-evaluation.ts';
+import { createEndEvaluation, createFailEvaluation } from './end-evaluation.ts';
 import { createContexts } from './evaluation-context.ts';
 import { createJudgeTrial } from './judge-trial.ts';
 import { createLoadMissing, createPrepare } from './plan.ts';
@@ -19,9 +20,10 @@ export function createActivities(deps: ActivityDeps) {
     loadMissing: createLoadMissing(deps),
     runAgent: createRunAgent(deps, contextOf, recent),
     judgeTrial: createJudgeTrial(deps, contextOf, recent),
-    aggregate: createAggregate(deps),
-    compareBaseline: createCompareBaseline(deps),
-    endEvaluation: createEndEvaluation(deps),
+    aggregate: boundedRetries(createAggregate(deps)),
+    compareBaseline: boundedRetries(createCompareBaseline(deps)),
+    endEvaluation: boundedRetries(createEndEvaluation(deps)),
+    failEvaluation: createFailEvaluation(deps),
     snapshotSuite: createSnapshotSuite(deps),
   };
 }

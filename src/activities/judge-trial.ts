@@ -1,13 +1,16 @@
+import type { Score } from '../core/score.ts';
 import { trialStatus } from '../core/trial.ts';
-import { loadTrajectory } from '../db/trial-reads.ts';
-import { judgeTrial } from '../judge/judge-trial.ts';
+import type { Trajectory } from '../core/trajectory.ts';
+import { loadTrajectory, loadTrialSpend } from '../db/trial-reads.ts';
+import { judgeTrial, type JudgeTrialResult } from '../judge/judge-trial.ts';
+import type { JudgeDraft } from '../judge/verdict.ts';
 import { finaliseScores, judgeDimensionsFor, scoreTrial } from '../scorers/index.ts';
 import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
 import type { RecentTrajectories } from './recent-trajectories.ts';
 import { failureReason } from './run-agent.ts';
-import { ended, runTrialStep } from './trial-step.ts';
+import { ended, type GivenUp, runTrialStep, type TrialStep } from './trial-step.ts';
 
 /** Scores a stored trajectory (deterministic scorers, then every judge dimension of the trial at once) and ends the trial. */
 export function createJudgeTrial(
@@ -16,43 +19,88 @@ export function createJudgeTrial(
   recent: RecentTrajectories,
 ): (input: TrialStepInput) => Promise<TrialStepResult> {
   return (input) =>
-    runTrialStep(deps, contextOf, input, 'judge', async (step) => {
-      const { suite, judge } = step.context;
-      const trajectory =
-        recent.take(step.key, step.claim.trajectory_fence) ?? (await loadTrajectory(deps.db, step.key));
-      if (trajectory === null)
-        throw new Error(`trial ${step.key.case_id}/${input.trialIndex} has no trajectory to judge`);
-      const dimensions = judgeDimensionsFor(step.evalCase, suite);
-      const costUsd = step.claim.cost_usd;
-      const deterministic = scoreTrial({ evalCase: step.evalCase, trajectory, suite, costUsd });
-      const judged =
-        judge === null || suite.judge === null
-          ? { drafts: [], verdicts: [] }
-          : await judgeTrial({
-              evalCase: step.evalCase,
-              trajectory,
-              config: suite.judge,
-              dimensions,
-              prompts: judge.prompts,
-              model: step.model,
-              signal: step.signal,
-              callTimeoutMs: suite.limits.call_timeout_ms,
-            });
-      const scores = finaliseScores({ deterministic, judged: judged.drafts, evalCase: step.evalCase, suite });
-      const spent = step.model.spent('judge');
-      const status = trialStatus(scores) ?? 'unscored';
-      await deps.writer.finish({
-        key: step.key,
-        fence: step.claim.fence,
-        status,
-        error: null,
-        trajectory: null,
-        cost_usd: null,
-        judge_cost_usd: spent.costUsd,
-        judge_tokens: spent.tokens,
-        scores,
-        verdicts: judged.verdicts,
-      });
-      return ended(step.context, step.key, status, failureReason(scores));
+    runTrialStep(deps, contextOf, input, {
+      role: 'judge',
+      async work(step) {
+        const trajectory = await trajectoryOf(deps, step, recent);
+        const judged = await askJudge(step, trajectory);
+        const spent = step.model.spent('judge');
+        const money = { judge_cost_usd: spent.costUsd, judge_tokens: spent.tokens };
+        return endTrial(deps, step, { trajectory, judged, money, error: null });
+      },
+      async giveUp(trial, error) {
+        // The judge failed, not the agent: what the deterministic scorers found stands, a safety violation above all.
+        const trajectory = await trajectoryOf(deps, trial, recent);
+        const judged = { drafts: judgeFailed(trial, error), verdicts: [] };
+        const { judge_cost_usd, judge_tokens } = await loadTrialSpend(deps.db, trial.key);
+        return endTrial(deps, trial, { trajectory, judged, money: { judge_cost_usd, judge_tokens }, error });
+      },
     });
+}
+
+async function trajectoryOf(deps: ActivityDeps, trial: GivenUp, recent: RecentTrajectories): Promise<Trajectory> {
+  const { key, claim } = trial;
+  const trajectory = recent.take(key, claim.trajectory_fence) ?? (await loadTrajectory(deps.db, key));
+  if (trajectory === null) throw new Error(`trial ${key.case_id}/${key.trial_index} has no trajectory to judge`);
+  return trajectory;
+}
+
+async function askJudge(step: TrialStep, trajectory: Trajectory): Promise<JudgeTrialResult> {
+  const { suite, judge } = step.context;
+  if (judge === null || suite.judge === null) return { drafts: [], verdicts: [] };
+  return judgeTrial({
+    evalCase: step.evalCase,
+    trajectory,
+    config: suite.judge,
+    dimensions: judgeDimensionsFor(step.evalCase, suite),
+    prompts: judge.prompts,
+    model: step.model,
+    signal: step.signal,
+    callTimeoutMs: suite.limits.call_timeout_ms,
+  });
+}
+
+/** Unscored, with the cause, in every dimension the trial needed. */
+function judgeFailed(trial: GivenUp, error: { kind: string; message: string }): JudgeDraft[] {
+  return judgeDimensionsFor(trial.evalCase, trial.context.suite).map((dimension) => ({
+    scorer: dimension,
+    dimension,
+    value: null,
+    passed: null,
+    reason: `the judge gave no verdict: ${error.kind}: ${error.message}`,
+    details: { unscored_cause: error.kind },
+  }));
+}
+
+async function endTrial(
+  deps: ActivityDeps,
+  trial: GivenUp,
+  end: {
+    trajectory: Trajectory;
+    judged: JudgeTrialResult;
+    money: { judge_cost_usd: number | null; judge_tokens: number | null };
+    error: { kind: string; message: string } | null;
+  },
+): Promise<TrialStepResult> {
+  const { evalCase, context, claim } = trial;
+  const deterministic = scoreTrial({
+    evalCase,
+    trajectory: end.trajectory,
+    suite: context.suite,
+    costUsd: claim.cost_usd,
+  });
+  const scores: Score[] = finaliseScores({ deterministic, judged: end.judged.drafts, evalCase, suite: context.suite });
+  const status = trialStatus(scores) ?? 'unscored';
+  await deps.writer.finish({
+    key: trial.key,
+    fence: claim.fence,
+    status,
+    error: end.error,
+    trajectory: null,
+    cost_usd: null,
+    ...end.money,
+    scores,
+    verdicts: end.judged.verdicts,
+  });
+  return ended(context, trial.key, status, failureReason(scores));
 }

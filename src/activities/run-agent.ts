@@ -1,11 +1,13 @@
 import type { Trajectory } from '../core/trajectory.ts';
 import { trialStatus } from '../core/trial.ts';
+import { releaseTrial } from '../db/model-failures.ts';
+import { loadTrialSpend } from '../db/trial-reads.ts';
 import { judgeDimensionsFor, scoreTrial } from '../scorers/index.ts';
 import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
 import type { RecentTrajectories } from './recent-trajectories.ts';
-import { ended, runTrialStep, type TrialStep } from './trial-step.ts';
+import { ended, type GivenUp, runTrialStep, type TrialStep } from './trial-step.ts';
 
 /** Runs the agent on one trial and stores its trajectory; a trial that needs no judge is scored and ended here. */
 export function createRunAgent(
@@ -14,35 +16,68 @@ export function createRunAgent(
   recent: RecentTrajectories,
 ): (input: TrialStepInput) => Promise<TrialStepResult> {
   return (input) =>
-    runTrialStep(deps, contextOf, input, 'agent', async (step) => {
-      const dimensions = judgeDimensionsFor(step.evalCase, step.context.suite);
-      if (step.claim.trajectory_fence !== null) return { n: 'judge' };
-      const trajectory = await runAgent(deps, step, input.trialIndex);
-      const spent = step.model.spent('agent');
-      const stored = { key: step.key, fence: step.claim.fence, trajectory, cost_usd: spent.costUsd };
-      if (dimensions.length > 0) {
-        await deps.writer.saveTrajectory(stored);
-        recent.put(step.key, step.claim.fence, trajectory);
-        return { n: 'judge' };
-      }
-      const scores = scoreTrial({
-        evalCase: step.evalCase,
-        trajectory,
-        suite: step.context.suite,
-        costUsd: spent.costUsd,
-      });
-      const status = trialStatus(scores) ?? 'unscored';
-      await deps.writer.finish({
-        ...stored,
-        status,
-        error: null,
-        judge_cost_usd: 0,
-        judge_tokens: 0,
-        scores,
-        verdicts: [],
-      });
-      return ended(step.context, step.key, status, failureReason(scores));
+    runTrialStep(deps, contextOf, input, {
+      role: 'agent',
+      work: (step) => agentStep(deps, step, input.trialIndex, recent),
+      giveUp: (trial, error) => storeErrored(deps, trial, error),
     });
+}
+
+async function agentStep(
+  deps: ActivityDeps,
+  step: TrialStep,
+  trialIndex: number,
+  recent: RecentTrajectories,
+): Promise<TrialStepResult> {
+  const dimensions = judgeDimensionsFor(step.evalCase, step.context.suite);
+  if (step.claim.trajectory_fence !== null) {
+    await releaseTrial(deps.db, step.key, step.claim.fence);
+    return { n: 'judge' };
+  }
+  const trajectory = await runAgent(deps, step, trialIndex);
+  const spent = step.model.spent('agent');
+  const stored = { key: step.key, fence: step.claim.fence, trajectory, cost_usd: spent.costUsd };
+  if (dimensions.length > 0) {
+    await deps.writer.saveTrajectory(stored);
+    recent.put(step.key, step.claim.fence, trajectory);
+    return { n: 'judge' };
+  }
+  const scores = scoreTrial({
+    evalCase: step.evalCase,
+    trajectory,
+    suite: step.context.suite,
+    costUsd: spent.costUsd,
+  });
+  const status = trialStatus(scores) ?? 'unscored';
+  await deps.writer.finish({
+    ...stored,
+    status,
+    error: null,
+    judge_cost_usd: 0,
+    judge_tokens: 0,
+    scores,
+    verdicts: [],
+  });
+  return ended(step.context, step.key, status, failureReason(scores));
+}
+
+/** A trial whose agent gave nothing to score. */
+async function storeErrored(
+  deps: ActivityDeps,
+  trial: GivenUp,
+  error: { kind: string; message: string },
+): Promise<TrialStepResult> {
+  await deps.writer.finish({
+    key: trial.key,
+    fence: trial.claim.fence,
+    status: 'errored',
+    error,
+    trajectory: null,
+    ...(await loadTrialSpend(deps.db, trial.key)),
+    scores: [],
+    verdicts: [],
+  });
+  return ended(trial.context, trial.key, 'errored', error.message);
 }
 
 async function runAgent(deps: ActivityDeps, step: TrialStep, trialIndex: number): Promise<Trajectory> {

@@ -5,7 +5,7 @@ import { UserError } from '../core/errors.ts';
 import type { TrialKey } from '../core/trial.ts';
 import type { Claim } from '../db/trial-rows.ts';
 import { releaseTrial } from '../db/model-failures.ts';
-import { loadJournal, loadTrialSpend } from '../db/trial-reads.ts';
+import { loadJournal } from '../db/trial-reads.ts';
 import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
@@ -24,16 +24,25 @@ export interface TrialStep {
   model: ReturnType<typeof createTrialModel>;
 }
 
+/** What is known of a trial when its step is given up. */
+export type GivenUp = Pick<TrialStep, 'key' | 'evalCase' | 'claim' | 'context'>;
+
+/** What a step does, and what it stores when its failures are used up. */
+export interface StepWork {
+  role: 'agent' | 'judge';
+  work: (step: TrialStep) => Promise<TrialStepResult>;
+  giveUp: (trial: GivenUp, error: { kind: string; message: string }) => Promise<TrialStepResult>;
+}
+
 /**
  * The frame of both trial activities: heartbeats, claim (a finished trial is left alone), journal, and the sorting of
- * failures. `work` does the step; what it throws becomes a retry, a stop of the evaluation, or an errored trial.
+ * failures. What `work` throws becomes a retry, a stop of the evaluation, or what `giveUp` stores.
  */
 export async function runTrialStep(
   deps: ActivityDeps,
   contextOf: (evaluationId: string, revision: number) => Promise<EvaluationContext>,
   input: TrialStepInput,
-  role: 'agent' | 'judge',
-  work: (step: TrialStep) => Promise<TrialStepResult>,
+  { role, work, giveUp }: StepWork,
 ): Promise<TrialStepResult> {
   const activity = Context.current();
   const beat = setInterval(() => activity.heartbeat(), deps.config.heartbeatTimeoutMs / 4);
@@ -49,7 +58,7 @@ export async function runTrialStep(
     const deaths = context.suite.retry.worker_deaths;
     if (claim.deaths >= deaths) {
       const message = `the process that ran this trial died ${claim.deaths} times`;
-      return await storeErrored(deps, context, { key, fence: claim.fence }, { kind: 'worker_crashed', message });
+      return await giveUp({ key, evalCase, claim, context }, { kind: 'worker_crashed', message });
     }
     const canceled = deps.cancellations.signalOf(input.evaluationId, input.revision);
     const signal = AbortSignal.any([activity.cancellationSignal, canceled]);
@@ -62,7 +71,7 @@ export async function runTrialStep(
       prices: context.suite.prices,
       now: deps.now,
     });
-    return await guarded(deps, { key, evalCase, claim, context, signal, canceled, model }, work);
+    return await guarded(deps, { key, evalCase, claim, context, signal, canceled, model }, work, giveUp);
   } finally {
     clearInterval(beat);
   }
@@ -76,7 +85,8 @@ function stopForUser(error: unknown): never {
 async function guarded(
   deps: ActivityDeps,
   step: TrialStep,
-  work: (step: TrialStep) => Promise<TrialStepResult>,
+  work: StepWork['work'],
+  giveUp: StepWork['giveUp'],
 ): Promise<TrialStepResult> {
   try {
     return await work(step);
@@ -90,9 +100,7 @@ async function guarded(
       shutdown: cancelReason() === 'WORKER_SHUTDOWN',
       random: Math.random,
     });
-    if ('errored' in consequence) {
-      return await storeErrored(deps, step.context, { key: step.key, fence: step.claim.fence }, consequence.errored);
-    }
+    if ('errored' in consequence) return await giveUp(step, consequence.errored);
     await releaseTrial(deps.db, step.key, step.claim.fence);
     throw consequence.throw;
   }
@@ -104,24 +112,6 @@ function cancelReason(): string | null {
   if (!cancellationSignal.aborted) return null;
   const reason: unknown = cancellationSignal.reason;
   return reason instanceof Error ? reason.message : 'CANCELLED';
-}
-
-async function storeErrored(
-  deps: ActivityDeps,
-  context: EvaluationContext,
-  trial: { key: TrialKey; fence: number },
-  error: { kind: string; message: string },
-): Promise<TrialStepResult> {
-  await deps.writer.finish({
-    ...trial,
-    status: 'errored',
-    error,
-    trajectory: null,
-    ...(await loadTrialSpend(deps.db, trial.key)),
-    scores: [],
-    verdicts: [],
-  });
-  return ended(context, trial.key, 'errored', error.message);
 }
 
 /** The result of a trial that has ended; with fail-fast, a failed one stops the evaluation. */

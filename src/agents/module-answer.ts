@@ -48,7 +48,7 @@ function usageOf(value: Json | undefined): Usage | null {
   if (!isJsonObject(value)) return null;
   const read = (usage: JsonObject, key: string): number | null => {
     const count = usage[key];
-    return typeof count === 'number' && count >= 0 ? count : null;
+    return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : null;
   };
   const input = read(value, 'input');
   const output = read(value, 'output');

@@ -86,7 +86,8 @@ function field(value: Json | undefined, key: string): Json | undefined {
 }
 
 function count(value: Json | undefined): number | null {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
+  // A fraction of a token is no count: then it is unknown.
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
 function nonEmptyString(value: Json | undefined): string | null {

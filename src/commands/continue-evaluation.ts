@@ -2,7 +2,7 @@ import { UserError } from '../core/errors.ts';
 import { baselinesOf } from '../db/baselines.ts';
 import { countMissing } from '../db/evaluation-cases.ts';
 import { type EvaluationRow, findEvaluation, reopenEvaluation, setPaused } from '../db/evaluations.ts';
-import { reopenTrials } from '../db/missing-trials.ts';
+import { reopenTrials } from '../db/reopen-trials.ts';
 import { replaceSnapshot } from '../db/restart-evaluation.ts';
 import { bringToRest } from './cancel-evaluation.ts';
 import { checkSnapshot, type Replacement, type SnapshotFlags } from './check-snapshot.ts';
@@ -61,8 +61,7 @@ export async function retryEvaluation(
   await refuseBaseline(session, row, 'retry would change what others are compared with');
   const replacement = await checkSnapshot(context, session.db, row, flags);
   if (replacement !== null) await replace(context, session, row, replacement, flags);
-  const statuses = ['errored', 'unscored', 'canceled', ...(flags.failed === true ? ['failed'] : [])];
-  const reopened = await reopenTrials(session.db, row.id, statuses);
+  const reopened = await reopenTrials(session.db, row.id, { failed: flags.failed === true });
   const missing = await countMissing(session.db, row.id);
   if (missing === 0) {
     const more = flags.failed === true ? '' : '; --failed runs the failed ones again';

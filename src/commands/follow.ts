@@ -4,10 +4,15 @@ import { findEvaluation } from '../db/evaluations.ts';
 import { loadProgress, type Progress } from '../db/missing-trials.ts';
 import { whileTransient } from '../db/transient.ts';
 import type { CommandContext } from './context.ts';
-import { workflowIdOf } from './start-evaluation.ts';
+import { markLost, startEvaluation, workflowIdOf } from './start-evaluation.ts';
+import { whileUnavailable } from './while-unavailable.ts';
 import type { Session } from './session.ts';
 
 const POLL_MS = 250;
+/** Counting the trials of a large evaluation is work for Postgres: it is done less often. */
+const LARGE = 5_000;
+const LARGE_POLL_MS = 1_000;
+const MOST_RESTARTS = 5;
 /** Without a terminal: a line when this much time has passed. */
 const PLAIN_LINE_MS = 10_000;
 
@@ -25,19 +30,30 @@ export async function followEvaluation(
   options: { signal: AbortSignal; quiet: boolean },
 ): Promise<EvaluationRow> {
   const display = createDisplay(context, options.quiet);
-  const ended = watchWorkflow(session, id);
+  let ended = watchWorkflow(session, id);
   try {
-    for (;;) {
+    for (let restarts = 0; ;) {
       const workflow = ended.state();
       const row = await whileTransient(() => findEvaluation(session.db, id));
       if (row === null) throw new Error(`evaluation ${id} was deleted while it was followed`);
       if (row.status !== 'running' && row.status !== 'paused') return row;
       if (workflow !== null && workflow !== 'COMPLETED') {
-        const { markLost } = await import('./start-evaluation.ts');
         return await markLost(session.db, row, workflow);
       }
+      if (workflow === 'COMPLETED') {
+        // It was resumed in the moment its workflow ended: that one did not see it.
+        restarts += 1;
+        if (restarts > MOST_RESTARTS) return await markLost(session.db, row, workflow);
+        await whileUnavailable(() => startEvaluation(session.client, session.config.taskQueue, row));
+        ended = watchWorkflow(session, id);
+      }
       display.show(row, await whileTransient(() => loadProgress(session.db, id)));
-      await Promise.race([sleep(POLL_MS, undefined, { signal: options.signal }).catch(() => undefined), ended.promise]);
+      await Promise.race([
+        sleep(row.planned_trials > LARGE ? LARGE_POLL_MS : POLL_MS, undefined, { signal: options.signal }).catch(
+          () => undefined,
+        ),
+        ended.promise,
+      ]);
       if (options.signal.aborted) throw new Interrupted();
     }
   } finally {

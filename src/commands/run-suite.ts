@@ -5,6 +5,7 @@ import { parseFilter, selectCases } from '../datasets/select-cases.ts';
 import { createEvaluation, type NewEvaluation, trialsOf } from '../db/create-evaluation.ts';
 import { type EvaluationRow, findEvaluation, findJoinable, reopenEvaluation } from '../db/evaluations.ts';
 import { newEvaluation } from '../db/new-evaluation.ts';
+import { setConcurrency } from '../db/set-concurrency.ts';
 import type { CommandContext } from './context.ts';
 import { detach } from './detach.ts';
 import { printDryRun } from './dry-run.ts';
@@ -110,13 +111,44 @@ async function joinOrCreate(
   }
   const row = await reconcile(session.client, session.db, found);
   context.stderr(`joining evaluation ${row.id} (same suite, data and agent; --new starts another)\n`);
+  await applyFlags(session, row, wanted, flags);
+  return (await findEvaluation(session.db, row.id)) as EvaluationRow;
+}
+
+/**
+ * What the flags of this run mean for an evaluation that exists.
+ * @throws UserError for flags that cannot reach work that is under way: they are never dropped in silence.
+ */
+async function applyFlags(session: Session, row: EvaluationRow, wanted: NewEvaluation, flags: RunFlags): Promise<void> {
+  const options = {
+    ...(flags.budgetUsd === undefined ? {} : { budgetUsd: flags.budgetUsd }),
+    ...(flags.failFast === undefined ? {} : { failFast: flags.failFast }),
+    ...(flags.baseline === undefined ? {} : { baselineLabel: flags.baseline }),
+    ...(flags.label === undefined ? {} : { labels: { ...row.labels, ...wanted.suite.labels } }),
+  };
   if (row.status === 'stopped' || row.status === 'canceled') {
     await reopenEvaluation(session.db, row.id, {
-      ...(flags.budgetUsd === undefined ? {} : { budgetUsd: flags.budgetUsd }),
+      ...options,
       ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
     });
+    return;
   }
-  return (await findEvaluation(session.db, row.id)) as EvaluationRow;
+  const fixed = [
+    ...(flags.budgetUsd === undefined || flags.budgetUsd === row.budget_usd ? [] : ['--budget-usd']),
+    ...(flags.failFast === undefined || flags.failFast === row.fail_fast ? [] : ['--fail-fast']),
+    ...(flags.baseline === undefined || flags.baseline === row.baseline_label ? [] : ['--baseline']),
+    ...(flags.label === undefined || canonicalJson(options.labels) === canonicalJson(row.labels) ? [] : ['--label']),
+  ];
+  if (fixed.length > 0) {
+    throw new UserError(`evaluation ${row.id} is ${row.status}: ${fixed.join(', ')} cannot change it now`, {
+      hint: `join it without them, add --new for another evaluation, or \`assay cancel ${row.id}\` and \`assay resume ${row.id} --budget-usd …\``,
+    });
+  }
+  if (flags.concurrency !== undefined && flags.concurrency !== row.concurrency) {
+    const { tellWorkflow } = await import('./tell-workflow.ts');
+    await setConcurrency(session.db, row.id, flags.concurrency);
+    await tellWorkflow(session.client, row.id, 'setConcurrency', flags.concurrency);
+  }
 }
 
 function requireSame(row: EvaluationRow, wanted: NewEvaluation, planned: number): void {

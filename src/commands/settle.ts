@@ -67,7 +67,7 @@ export async function settleEvaluation(
   const judgement = await judgeNow(db, ended);
   await saveJudgement(db, row, judgement);
   const { exit_code, summary } = judgement.verdict;
-  await markEnded(db, row.id, { ...end, exitCode: exit_code, verdict: summary });
+  await markEnded(db, row.id, { ...end, exitCode: exit_code, verdict: summary, revision: row.revision });
   return (await findEvaluation(db, row.id)) ?? ended;
 }
 

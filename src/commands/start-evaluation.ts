@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { EvaluationRow } from '../db/evaluations.ts';
-import { markEnded } from '../db/evaluations.ts';
+import { findEvaluation, markEnded } from '../db/evaluations.ts';
 import type { Db } from '../db/connect.ts';
 import type { EvaluationInput } from '../workflows/evaluation.ts';
 
@@ -23,6 +24,7 @@ export async function startEvaluation(client: Client, taskQueue: string, row: Ev
 }
 
 const YOUNG_MS = 30_000;
+const SECOND_LOOK_MS = 1_500;
 
 /**
  * Finds evaluations that Postgres calls running while their workflow is gone (terminated from outside, or Temporal's
@@ -32,25 +34,36 @@ export async function reconcile(client: Client, db: Db, row: EvaluationRow): Pro
   if (row.status !== 'running' && row.status !== 'paused') return row;
   // The workflow starts after the commit: a moment in between is no loss.
   if (Date.now() - row.created_at.getTime() < YOUNG_MS) return row;
-  const state = await client.workflow
-    .getHandle(workflowIdOf(row.id))
+  if (goesOn(await workflowState(client, row.id))) return row;
+  // Between its last write and its end, or between a resume and its start, a workflow looks gone for a moment.
+  await sleep(SECOND_LOOK_MS);
+  const now = (await findEvaluation(db, row.id)) ?? row;
+  if (now.status !== 'running' && now.status !== 'paused') return now;
+  const state = await workflowState(client, row.id);
+  return goesOn(state) ? now : markLost(db, now, state);
+}
+
+const goesOn = (state: string): boolean => state === 'RUNNING' || state === 'CONTINUED_AS_NEW';
+
+async function workflowState(client: Client, evaluationId: string): Promise<string> {
+  return client.workflow
+    .getHandle(workflowIdOf(evaluationId))
     .describe()
     .then((description) => description.status.name)
     .catch((error: unknown) => {
       if (error instanceof WorkflowNotFoundError) return 'NOT_FOUND';
       throw error;
     });
-  if (state === 'RUNNING' || state === 'CONTINUED_AS_NEW' || state === 'COMPLETED') return row;
-  return markLost(db, row, state);
 }
 
-/** Stores that the workflow of an evaluation has gone. */
+/** Stores that the workflow of an evaluation has gone; an evaluation that was resumed meanwhile is left alone. */
 export async function markLost(db: Db, row: EvaluationRow, state: string): Promise<EvaluationRow> {
   const message =
     state === 'NOT_FOUND'
       ? 'Temporal does not know this evaluation (its database was lost or has forgotten it)'
       : `its workflow ended from outside (${state.toLowerCase()})`;
   const stop = { kind: 'terminated', message: `${message}; \`assay resume ${row.id}\` goes on` } as const;
-  await markEnded(db, row.id, { status: 'stopped', stop, exitCode: 3, verdict: `Incomplete: ${message}` });
-  return { ...row, status: 'stopped', stop_kind: stop.kind, stop_message: stop.message };
+  const { revision } = row;
+  await markEnded(db, row.id, { status: 'stopped', stop, exitCode: 3, verdict: `Incomplete: ${message}`, revision });
+  return (await findEvaluation(db, row.id)) ?? row;
 }

@@ -15,6 +15,7 @@ export type StopKind =
   | 'no_progress'
   | 'invalid_setup'
   | 'terminated'
+  | 'internal_error'
   | 'canceled';
 
 /** Why an evaluation stopped early: one message for the user. */

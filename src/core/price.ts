@@ -10,6 +10,7 @@ export function costOf(usage: Usage, model: string | null, prices: Record<string
   const price = model === null ? undefined : prices[model];
   if (price === undefined || usage.input === null || usage.output === null) return null;
   const cached = usage.cached ?? 0;
-  const dollars = (usage.input - cached) * price.input + cached * (price.cached_input ?? price.input) + usage.output * price.output;
+  const dollars =
+    (usage.input - cached) * price.input + cached * (price.cached_input ?? price.input) + usage.output * price.output;
   return dollars / 1_000_000;
 }

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 import type { Db } from './connect.ts';
-import { escapeText } from './escape.ts';
+import { escapeText } from '../core/storable-text.ts';
 import type { BaselineTable } from './schema.ts';
 
 export type BaselineRow = Selectable<BaselineTable>;

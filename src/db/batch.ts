@@ -19,6 +19,8 @@ export function createBatcher<I, O>(options: {
   keyOf: (item: I) => string;
   /** Default 200. */
   maxItems?: number;
+  /** True for failures that say nothing about an item: then the whole batch is rejected at once. */
+  isOutage?: (error: unknown) => boolean;
   /** Flushes under way at once; default 1. */
   parallel?: number;
 }): Batcher<I, O> {
@@ -41,18 +43,28 @@ export function createBatcher<I, O>(options: {
     return batch;
   }
 
+  async function flush(batch: Waiting<I, O>[], last: boolean): Promise<boolean> {
+    try {
+      const results = await options.flush(batch.map((waiting) => waiting.item));
+      batch.forEach((waiting, index) => waiting.resolve(results[index] as O));
+      return true;
+    } catch (error) {
+      if (last || options.isOutage?.(error) === true) {
+        for (const waiting of batch) waiting.reject(error);
+        return true;
+      }
+      return false;
+    }
+  }
+
   async function drain(): Promise<void> {
     active += 1;
     // Let every operation of this tick join the first batch.
     await Promise.resolve();
     while (queue.length > 0) {
       const batch = take();
-      try {
-        const results = await options.flush(batch.map((waiting) => waiting.item));
-        batch.forEach((waiting, index) => waiting.resolve(results[index] as O));
-      } catch (error) {
-        for (const waiting of batch) waiting.reject(error);
-      }
+      // One item that Postgres refuses must not fail the others: they are tried again one by one.
+      if (!(await flush(batch, batch.length === 1))) for (const waiting of batch) await flush([waiting], true);
     }
     active -= 1;
   }

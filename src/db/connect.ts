@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { fromJsonb, unescapeText } from './escape.ts';
+import { unescapeText } from '../core/storable-text.ts';
+import { fromJsonb } from './escape.ts';
 import type { Database } from './schema.ts';
 
 export type Db = Kysely<Database>;

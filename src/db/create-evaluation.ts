@@ -3,7 +3,8 @@ import type { EvalCase } from '../core/case.ts';
 import type { Json } from '../core/json.ts';
 import type { Suite } from '../core/suite.ts';
 import type { Db } from './connect.ts';
-import { escapeText, toJsonb } from './escape.ts';
+import { escapeText } from '../core/storable-text.ts';
+import { toJsonb } from './escape.ts';
 
 /** Everything an evaluation is made of, before it has a row. */
 export interface NewEvaluation {

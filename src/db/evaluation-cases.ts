@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { EvalCase } from '../core/case.ts';
 import type { Db } from './connect.ts';
-import { escapeText } from './escape.ts';
+import { escapeText } from '../core/storable-text.ts';
 
 export interface SnapshotCase {
   case_id: string;

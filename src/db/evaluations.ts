@@ -1,7 +1,8 @@
 import { sql, type Selectable } from 'kysely';
 import type { EvaluationStatus, Stop } from '../core/evaluation.ts';
 import type { Db } from './connect.ts';
-import { escapeText } from './escape.ts';
+import { escapeText } from '../core/storable-text.ts';
+import { toJsonb } from './escape.ts';
 import type { EvaluationTable } from './schema.ts';
 
 export type EvaluationRow = Selectable<EvaluationTable>;
@@ -72,15 +73,20 @@ export async function markStarted(db: Db, id: string): Promise<void> {
   await sql`update evaluation set started_at = coalesce(started_at, now()) where id = ${id}`.execute(db);
 }
 
+/** What a resume may change of an evaluation. */
+export interface ReopenChanges {
+  budgetUsd?: number;
+  concurrency?: number;
+  failFast?: boolean;
+  baselineLabel?: string;
+  labels?: Record<string, string>;
+}
+
 /**
  * Opens an evaluation for more work (resume, retry): status running, a new revision so that workers drop what they
  * remember of it. Returns the new revision.
  */
-export async function reopenEvaluation(
-  db: Db,
-  id: string,
-  changes: { budgetUsd?: number; concurrency?: number } = {},
-): Promise<number> {
+export async function reopenEvaluation(db: Db, id: string, changes: ReopenChanges = {}): Promise<number> {
   const row = await db
     .updateTable('evaluation')
     .set((e) => ({
@@ -99,6 +105,9 @@ export async function reopenEvaluation(
             definition: sql<string>`jsonb_set(definition, '{budget_usd}', to_jsonb(${changes.budgetUsd}::numeric))`,
           }),
       ...(changes.concurrency === undefined ? {} : { concurrency: changes.concurrency }),
+      ...(changes.failFast === undefined ? {} : { fail_fast: changes.failFast }),
+      ...(changes.baselineLabel === undefined ? {} : { baseline_label: changes.baselineLabel }),
+      ...(changes.labels === undefined ? {} : { labels: toJsonb(changes.labels) }),
     }))
     .where('id', '=', id)
     .returning('revision')
@@ -117,13 +126,16 @@ export async function setPaused(db: Db, id: string, paused: boolean): Promise<bo
   return result.numUpdatedRows > 0n;
 }
 
-/** Writes the end of an evaluation: status, exit code and verdict in one statement. */
+/**
+ * Writes the end of an evaluation: status, exit code and verdict in one statement.
+ * @returns false when it has another revision by now (resumed or retried): then nothing is written.
+ */
 export async function markEnded(
   db: Db,
   id: string,
-  end: { status: EvaluationStatus; stop: Stop | null; exitCode: number; verdict: string },
-): Promise<void> {
-  await db
+  end: { status: EvaluationStatus; stop: Stop | null; exitCode: number; verdict: string; revision: number },
+): Promise<boolean> {
+  const result = await db
     .updateTable('evaluation')
     .set({
       status: end.status,
@@ -134,7 +146,9 @@ export async function markEnded(
       finished_at: new Date(),
     })
     .where('id', '=', id)
-    .execute();
+    .where('revision', '=', end.revision)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
 }
 
 /** Removes an evaluation and everything of it. Baselines that point to it must be moved first. */

@@ -35,7 +35,7 @@ export async function journalCalls(db: Db, entries: JournalEntry[]): Promise<boo
       input_tokens, cached_tokens, output_tokens, reasoning_tokens, total_tokens, cost_usd, latency_ms)
     select evaluation_id, case_id, trial_index, role, path, dimension, vote, sequence, request_hash, response, model,
       input_tokens, cached_tokens, output_tokens, reasoning_tokens, total_tokens, cost_usd, latency_ms from held
-    on conflict (evaluation_id, case_id, trial_index, role, path, dimension, vote, sequence) do update
+    on conflict (evaluation_id, case_id, trial_index, role, path, dimension, vote, sequence, superseded) do update
       set request_hash = excluded.request_hash, response = excluded.response, model = excluded.model,
         input_tokens = excluded.input_tokens, cached_tokens = excluded.cached_tokens, output_tokens = excluded.output_tokens,
         reasoning_tokens = excluded.reasoning_tokens, total_tokens = excluded.total_tokens, cost_usd = excluded.cost_usd,

@@ -71,10 +71,3 @@ export async function loadSpend(db: Db, evaluationId: string): Promise<number> {
     select sum(cost_usd) as spend from model_call where evaluation_id = ${evaluationId}`.execute(db);
   return result.rows[0]?.spend ?? 0;
 }
-
-/** Opens trials again by status: their scores, trajectories and journal are removed. Returns how many. */
-export async function reopenTrials(db: Db, evaluationId: string, statuses: string[]): Promise<number> {
-  const result = await sql`
-    delete from trial where evaluation_id = ${evaluationId} and status = any(${statuses})`.execute(db);
-  return Number(result.numAffectedRows ?? 0n);
-}

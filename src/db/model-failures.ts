@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { TrialKey } from '../core/trial.ts';
 import type { Db } from './connect.ts';
-import { escapeText } from './escape.ts';
+import { escapeText } from '../core/storable-text.ts';
 import { whileTransient } from './transient.ts';
 
 /** Counts a failure of a trial under way and lets go of it. Returns the new count; null when fenced off. */

@@ -9,7 +9,8 @@ import type {
 } from '../core/evaluation.ts';
 import type { EvalCase } from '../core/case.ts';
 import type { Db } from './connect.ts';
-import { escapeText, toJsonb } from './escape.ts';
+import { escapeText } from '../core/storable-text.ts';
+import { toJsonb } from './escape.ts';
 
 /** The cases of an evaluation in ascending id (code units), with the records of their trials: what reducers read. */
 export interface CaseWithTrials {

@@ -117,6 +117,8 @@ export interface ModelCallTable extends TrialColumns {
   total_tokens: number | null;
   cost_usd: number | null;
   latency_ms: number;
+  /** 0: the call answers for its place in the journal; else the fence of the retry that set it aside. */
+  superseded: Generated<number>;
   called_at: Generated<Date>;
 }
 

@@ -2,7 +2,7 @@ import { sql, type Selectable } from 'kysely';
 import type { CaseResult } from '../core/evaluation.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import type { Db } from './connect.ts';
-import { escapeText } from './escape.ts';
+import { escapeText } from '../core/storable-text.ts';
 import type { JudgeVerdictTable, ModelCallTable, ScoreTable, TrialTable } from './schema.ts';
 
 export type TrialRow = Selectable<TrialTable>;

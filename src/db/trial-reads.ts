@@ -5,8 +5,8 @@ import type { Trajectory } from '../core/trajectory.ts';
 import type { TrialKey } from '../core/trial.ts';
 import { createBatcher } from './batch.ts';
 import type { Db } from './connect.ts';
-import { escapeText } from './escape.ts';
-import { whileTransient } from './transient.ts';
+import { escapeText } from '../core/storable-text.ts';
+import { isTransient, whileTransient } from './transient.ts';
 
 export interface JournaledCall {
   role: string;
@@ -27,6 +27,7 @@ export async function loadJournal(db: Db, key: TrialKey): Promise<JournaledCall[
       .where('evaluation_id', '=', key.evaluation_id)
       .where('case_id', '=', escapeText(key.case_id))
       .where('trial_index', '=', key.trial_index)
+      .where('superseded', '=', 0)
       .orderBy('sequence')
       .execute(),
   );
@@ -60,6 +61,7 @@ export function createCaseReader(db: Db): (evaluationId: string, position: numbe
   const batcher = createBatcher<Wanted, StoredCase>({
     keyOf: (wanted) => `${wanted.evaluationId} ${wanted.position}`,
     parallel: 2,
+    isOutage: isTransient,
     flush: (items) => whileTransient(() => loadCases(db, items)),
   });
   return (evaluationId, position) => batcher.submit({ evaluationId, position });

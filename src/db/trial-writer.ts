@@ -5,7 +5,7 @@ import type { Db } from './connect.ts';
 import { finishTrials } from './finish-trials.ts';
 import { journalCalls } from './journal-calls.ts';
 import { saveTrajectories } from './save-trajectories.ts';
-import { whileTransient } from './transient.ts';
+import { isTransient, whileTransient } from './transient.ts';
 import { type Claim, type JournalEntry, keyText, type StoredTrajectory, type TrialEnd } from './trial-rows.ts';
 
 /** Trial writes of one worker. Each is one transaction; several trials share one. All are safe to repeat. */
@@ -23,23 +23,27 @@ export function createTrialWriter(db: Db, worker: string): TrialWriter {
   const claims = createBatcher<TrialKey, Claim | null>({
     keyOf: keyText,
     parallel: 2,
+    isOutage: isTransient,
     flush: (keys) => whileTransient(() => claimTrials(db, worker, keys)),
   });
   const journals = createBatcher<JournalEntry, boolean>({
     keyOf: (entry) =>
       `${keyText(entry.key)} ${entry.role} ${entry.path} ${entry.dimension} ${entry.vote} ${entry.sequence}`,
     parallel: 2,
+    isOutage: isTransient,
     flush: (entries) => whileTransient(() => journalCalls(db, entries)),
   });
   const trajectories = createBatcher<StoredTrajectory, boolean>({
     keyOf: (item) => keyText(item.key),
     parallel: 2,
+    isOutage: isTransient,
     flush: (items) => whileTransient(() => saveTrajectories(db, items)),
   });
   const ends = createBatcher<TrialEnd, boolean>({
     keyOf: (end) => keyText(end.key),
     maxItems: 100,
     parallel: 2,
+    isOutage: isTransient,
     flush: (items) => whileTransient(() => finishTrials(db, items)),
   });
   return {

@@ -1,9 +1,14 @@
+import { escapeText } from '../core/storable-text.ts';
+
 /**
- * Order of case ids: by code point, which is the byte order of UTF-8 and of `ORDER BY case_id COLLATE "C"` in Postgres.
- * JavaScript's own `<` compares UTF-16 units and differs for characters outside the basic plane.
+ * Order of case ids: that of `ORDER BY case_id COLLATE "C"` in Postgres, which is by code point of the ids as they are
+ * stored. JavaScript's own `<` compares UTF-16 units and differs for characters outside the basic plane.
  */
 export function compareCaseIds(a: string, b: string): number {
-  if (a === b) return 0;
+  return a === b ? 0 : compareCodePoints(escapeText(a), escapeText(b));
+}
+
+function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   let i = 0;
   while (i < length && a.charCodeAt(i) === b.charCodeAt(i)) i += 1;

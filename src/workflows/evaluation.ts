@@ -82,11 +82,7 @@ interface Control {
   changed: number;
 }
 
-async function runRounds(
-  input: EvaluationInput,
-  control: Control,
-  seen: { revision: number },
-): Promise<Stop | null> {
+async function runRounds(input: EvaluationInput, control: Control, seen: { revision: number }): Promise<Stop | null> {
   for (let round = 0; round < ROUNDS; round += 1) {
     const plan = await steps.prepare(input);
     seen.revision = plan.revision;

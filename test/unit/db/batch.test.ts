@@ -44,19 +44,33 @@ test('while a flush is under way the next batch collects', async () => {
   expect(flushes).toEqual([[1], [2, 3, 4]]);
 });
 
-test('a failed flush rejects the items of that batch only', async () => {
+test('an item that is refused fails alone: the others of its batch are tried again one by one', async () => {
   const batcher = createBatcher<Item, number>({
     keyOf,
-    maxItems: 2,
     flush: (items) =>
       items.some((item) => item.n === 2)
         ? Promise.reject(new Error('refused'))
         : Promise.resolve(items.map((item) => item.n)),
   });
   const results = await Promise.allSettled([1, 2, 3, 4].map((n) => batcher.submit({ key: `k${n}`, n })));
-  expect(results.map((result) => result.status)).toEqual(['rejected', 'rejected', 'fulfilled', 'fulfilled']);
+  expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
   // And it goes on afterwards.
   await expect(batcher.submit({ key: 'z', n: 9 })).resolves.toBe(9);
+});
+
+test('an outage rejects its batch at once, without a try for each item', async () => {
+  let flushes = 0;
+  const batcher = createBatcher<Item, number>({
+    keyOf,
+    isOutage: (error) => error instanceof Error && error.message === 'away',
+    flush: () => {
+      flushes += 1;
+      return Promise.reject(new Error('away'));
+    },
+  });
+  const results = await Promise.allSettled([1, 2, 3].map((n) => batcher.submit({ key: `k${n}`, n })));
+  expect(results.map((result) => result.status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(flushes).toBe(1);
 });
 
 test('laws: no key twice in a batch, sizes bounded, equal keys in order, every item flushed once with its own result', async () => {

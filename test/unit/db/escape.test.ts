@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { escapeText, fromJsonb, toJsonb, unescapeText } from '../../../src/db/escape.ts';
+import { escapeText, unescapeText } from '../../../src/core/storable-text.ts';
+import { fromJsonb, toJsonb } from '../../../src/db/escape.ts';
 
 /** Texts rich in what Postgres refuses and in what looks like an escape. */
 const nasty = fc
