@@ -52,7 +52,10 @@ export async function start(): Promise<void> {
     stderr: (text) => void process.stderr.write(text),
     cwd: process.cwd(),
     isTty: process.stdout.isTTY && process.stderr.isTTY,
-    ...(process.stdout.columns === undefined ? {} : { columns: process.stdout.columns }),
+    // Read anew each time: windows are resized while an evaluation is followed.
+    get columns() {
+      return process.stdout.columns as number | undefined;
+    },
   });
   process.stdout.write('', () => process.exit(code));
 }

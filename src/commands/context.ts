@@ -10,5 +10,5 @@ export interface CommandContext {
   /** True when standard output is a terminal: progress lines may be redrawn and coloured. */
   isTty: boolean;
   /** Width of the terminal; absent without one. */
-  columns?: number;
+  columns?: number | undefined;
 }

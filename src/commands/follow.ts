@@ -4,6 +4,7 @@ import { findEvaluation } from '../db/evaluations.ts';
 import { loadProgress, type Progress } from '../db/missing-trials.ts';
 import { whileTransient } from '../db/transient.ts';
 import type { CommandContext } from './context.ts';
+import { progressLine } from './progress-line.ts';
 import { markLost, startEvaluation, workflowIdOf } from './start-evaluation.ts';
 import { whileUnavailable } from './while-unavailable.ts';
 import type { Session } from './session.ts';
@@ -100,7 +101,8 @@ function createDisplay(context: CommandContext, quiet: boolean): Display {
     show(row, progress) {
       const done = progress.passed + progress.failed + progress.unscored + progress.errored;
       base ??= { done, at: Date.now() };
-      const line = progressLine(row, progress, { done, doneSince: done - base.done, elapsedMs: Date.now() - base.at });
+      const pace = { done, doneSince: done - base.done, elapsedMs: Date.now() - base.at };
+      const line = progressLine(row, progress, pace, context.isTty ? (context.columns ?? 80) : Infinity);
       if (context.isTty) {
         context.stderr(`\r\u001b[2K${line}`);
         drawn = true;
@@ -114,35 +116,4 @@ function createDisplay(context: CommandContext, quiet: boolean): Display {
       drawn = false;
     },
   };
-}
-
-const WIDTH = 24;
-
-/** One line: bar, counts, rate and time left. */
-export function progressLine(
-  row: Pick<EvaluationRow, 'suite' | 'status'>,
-  progress: Progress,
-  pace: { done: number; doneSince: number; elapsedMs: number },
-): string {
-  const share = progress.planned === 0 ? 1 : pace.done / progress.planned;
-  const filled = Math.round(share * WIDTH);
-  const bar = `${'━'.repeat(filled)}${'─'.repeat(WIDTH - filled)}`;
-  const counts = [
-    `${progress.passed} passed`,
-    `${progress.failed} failed`,
-    ...(progress.unscored > 0 ? [`${progress.unscored} unscored`] : []),
-    ...(progress.errored > 0 ? [`${progress.errored} errored`] : []),
-  ].join(', ');
-  const rate = pace.elapsedMs > 1_000 && pace.doneSince > 0 ? pace.doneSince / (pace.elapsedMs / 1_000) : null;
-  const left = rate === null ? '' : `, ${formatSeconds((progress.planned - pace.done) / rate)} left`;
-  const state = row.status === 'paused' ? ' (paused)' : '';
-  return `${row.suite}${state} ${bar} ${pace.done}/${progress.planned} trials: ${counts}${rate === null ? '' : ` · ${rate.toFixed(1)}/s`}${left}`;
-}
-
-/** `45 s`, `3 min 20 s`, `2 h 5 min`. */
-export function formatSeconds(seconds: number): string {
-  const whole = Math.max(0, Math.ceil(seconds));
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
 }

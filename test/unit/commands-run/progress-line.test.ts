@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { formatSeconds, progressLine } from '../../../src/commands/follow.ts';
+import { displayWidth } from '../../../src/report/align.ts';
+import { formatSeconds, progressLine } from '../../../src/commands/progress-line.ts';
 
 const progress = { planned: 60, passed: 20, failed: 10, unscored: 0, errored: 0, running: 5, recent: 0 };
 const running = { suite: 'orders', status: 'running' } as const;
@@ -9,6 +10,29 @@ test('bar, counts, rate and time left', () => {
   expect(line).toContain('orders ━━━━━━━━━━━━──────────── 30/60 trials: 20 passed, 10 failed');
   expect(line).toContain('2.0/s');
   expect(line).toMatch(/15 s left/);
+});
+
+test('it never reaches the last column: the bar shrinks, then the rate goes, then the words', () => {
+  const counts = {
+    planned: 100_000,
+    passed: 81_234,
+    failed: 7_654,
+    unscored: 321,
+    errored: 99,
+    running: 50,
+    recent: 0,
+  };
+  const pace = { done: 89_308, doneSince: 5_000, elapsedMs: 60_000 };
+  const row = { suite: '能源-benchmark-nightly', status: 'paused' } as const;
+  for (let columns = 10; columns <= 140; columns += 1) {
+    expect(displayWidth(progressLine(row, counts, pace, columns)), `at ${columns}`).toBeLessThan(columns);
+  }
+  const at = (columns: number): string => progressLine(running, progress, { ...pace, done: 30 }, columns);
+  expect(at(140)).toBe(progressLine(running, progress, { ...pace, done: 30 }));
+  expect(at(80)).toBe('orders ━━━━━━━━──────── 30/60 trials: 20 passed, 10 failed · 83.3/s, 1 s left');
+  expect(at(70)).toBe('orders ━━━━━───── 30/60 trials: 20 passed, 10 failed · 1 s left');
+  expect(at(55)).toBe('orders ━━━━━───── 30/60 trials: ✓ 20 ✗ 10 · 1 s left');
+  expect(at(40)).toBe('orders 30/60 trials · 1 s left');
 });
 
 test('no rate is guessed from nothing', () => {
