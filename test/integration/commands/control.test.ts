@@ -242,7 +242,7 @@ describe('exit codes', () => {
     const place = await open({ cases: ten }, env);
     const ran = await place.run('run', 'suite.yaml', '--id', 'bad-port');
     expect(ran.code).toBe(4);
-    expect((ran.out + ran.err).replaceAll(/\s+/g, ' ')).toContain('Correct base_url in the suite, or OPENAI_BASE_URL.');
+    expect((ran.out + ran.err).replaceAll(/\s+/g, ' ')).toContain('Correct base_url in the suite, or OPENAI_BASE_URL');
     const row = await findEvaluation(place.db, 'bad-port');
     expect(row).toMatchObject({ status: 'stopped', stop_kind: 'endpoint_unreachable' });
   });
