@@ -1,4 +1,5 @@
 import { EXIT } from '../core/errors.ts';
+import type { EvaluationStatus } from '../core/evaluation.ts';
 import { renderJson } from '../report/json.ts';
 import { renderText } from '../report/text.ts';
 import { type EvaluationRow, findEvaluation } from '../db/evaluations.ts';
@@ -39,16 +40,45 @@ export async function conclude(
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
     const now = await findEvaluation(session.db, row.id);
-    const goesOn =
-      worker === null ? 'it goes on without this command' : 'what is finished is kept; nothing else runs now';
-    context.stderr(
-      `\nstopped following ${row.id} (${now?.status ?? 'gone'}): ${goesOn}.\n  assay resume ${row.id}    go on\n  assay cancel ${row.id}    end it\n`,
-    );
+    context.stderr(interruptedText(row.id, now?.status ?? null, worker !== null));
     throw new ExitSignal(EXIT.interrupted);
   } finally {
     await worker?.stop();
     interrupt.dispose();
   }
+}
+
+/**
+ * What a user reads who stopped following with Ctrl-C.
+ * @param status of the evaluation now; null: it was deleted
+ * @param ownWorker whether the worker that stops now was this command's own; others are not known here
+ */
+export function interruptedText(id: string, status: EvaluationStatus | null, ownWorker: boolean): string {
+  if (status === null) return `\nstopped following ${id}: it was deleted.\n`;
+  if (status === 'completed') return `\n${id} is completed.\n  assay report ${id}    the report\n`;
+  const workers = '`assay up` or an `assay worker`';
+  const goesOn: Record<Exclude<EvaluationStatus, 'completed'>, string> = {
+    running: ownWorker
+      ? `What is finished is kept. Where ${workers} runs, it goes on; else it waits.`
+      : `It goes on without this command, as long as ${workers} runs.`,
+    paused: 'It waits until it is unpaused.',
+    stopped: 'What is finished is kept.',
+    canceled: 'What is finished is kept.',
+  };
+  const steps: Record<Exclude<EvaluationStatus, 'completed'>, [string, string][]> = {
+    running: [
+      ['resume', 'go on, following it'],
+      ['cancel', 'end it'],
+    ],
+    paused: [
+      ['unpause', 'let it go on'],
+      ['cancel', 'end it'],
+    ],
+    stopped: [['resume', 'go on']],
+    canceled: [['resume', 'go on']],
+  };
+  const lines = steps[status].map(([command, what]) => `  assay ${command} ${id}    ${what}\n`);
+  return `\nstopped following ${id} (${status}). ${goesOn[status]}\n${lines.join('')}`;
 }
 
 /** Width and colour of the text report. */

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { interruptedText } from '../../../src/commands/conclude.ts';
+
+test('Ctrl-C never claims to know what other workers do', () => {
+  expect(interruptedText('ops-1', 'running', true)).toBe(
+    [
+      '',
+      'stopped following ops-1 (running). What is finished is kept. Where `assay up` or an `assay worker` runs, it goes on; else it waits.',
+      '  assay resume ops-1    go on, following it',
+      '  assay cancel ops-1    end it',
+      '',
+    ].join('\n'),
+  );
+  expect(interruptedText('ops-1', 'running', false)).toContain('as long as `assay up` or an `assay worker` runs');
+});
+
+test('Ctrl-C offers what fits the state of the evaluation', () => {
+  expect(interruptedText('ops-1', 'paused', true)).toContain('assay unpause ops-1');
+  expect(interruptedText('ops-1', 'stopped', true)).not.toContain('assay cancel');
+  expect(interruptedText('ops-1', 'completed', true)).toContain('assay report ops-1');
+  expect(interruptedText('ops-1', null, true)).toContain('deleted');
+});
