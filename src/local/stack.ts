@@ -1,17 +1,16 @@
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { EXIT, UserError } from '../core/errors.ts';
 import type { Env } from './env.ts';
 import { findInstalledTemporal } from './find-temporal.ts';
 import { installTemporal } from './install-temporal.ts';
 import { withLock } from './lock.ts';
+import { prepareHome } from './prepare-home.ts';
 import { bringUp, bringDown } from './stack-services.ts';
 import { liveUsers, registerUser, removeUser } from './stack-users.ts';
 import { ensureSearchAttributes } from './search-attributes.ts';
 import { embeddedDatabaseUrl } from './postgres-server.ts';
 import { readStackRecord, type StackRecord } from './stack-record.ts';
 import { superviseStack, type Supervisor } from './supervise-stack.ts';
-import { describeFileError } from './system-error.ts';
 import { temporalTarget, type TemporalTarget } from './temporal-connection.ts';
 import { waitForTemporal } from './temporal-server.ts';
 
@@ -206,22 +205,4 @@ export function recordedStack(home: string): StackRecord {
 
 async function locked<T>(options: Pick<StackOptions, 'home' | 'log'>, work: () => Promise<T>): Promise<T> {
   return withLock(join(options.home, 'lock'), { what: `the stack in ${options.home}`, log: options.log }, work);
-}
-
-function prepareHome(home: string): void {
-  try {
-    const created = mkdirSync(join(home, 'logs'), { recursive: true });
-    // Postgres, which root runs as another user, must be able to enter whatever the umask says; its data is 0700.
-    if (created !== undefined && process.getuid?.() === 0) {
-      for (const folder of [home, join(home, 'logs')]) chmodSync(folder, 0o755);
-    }
-  } catch (error) {
-    const described = describeFileError(error, home);
-    if (described instanceof UserError) throw described;
-    throw new UserError(`Cannot use ${home} as Assay's folder: ${String(error)}`, {
-      exitCode: EXIT.infrastructure,
-      hint: 'Choose another folder with ASSAY_HOME.',
-      cause: error,
-    });
-  }
 }
