@@ -66,8 +66,7 @@ function bar(share: number, width: number): string {
 function countsText(progress: Progress, form: Parts['counts']): string {
   const { passed, failed, unscored, errored } = progress;
   if (form === 'none') return '';
-  if (form === 'short')
-    return `✓ ${passed} ✗ ${failed}${unscored + errored > 0 ? ` ? ${unscored + errored}` : ''}`;
+  if (form === 'short') return `✓ ${passed} ✗ ${failed}${unscored + errored > 0 ? ` ? ${unscored + errored}` : ''}`;
   return [
     `${passed} passed`,
     `${failed} failed`,
