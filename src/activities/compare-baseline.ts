@@ -1,3 +1,4 @@
+import { Context } from '@temporalio/activity';
 import { requireEvaluation } from '../db/evaluations.ts';
 import { saveComparison } from '../db/results.ts';
 import { compareWithBaseline } from '../results/compare-with-baseline.ts';
@@ -7,6 +8,8 @@ import type { ActivityDeps } from './deps.ts';
 export function createCompareBaseline(deps: ActivityDeps): (input: { evaluationId: string }) => Promise<void> {
   return async ({ evaluationId }) => {
     const row = await requireEvaluation(deps.db, evaluationId);
-    await saveComparison(deps.db, evaluationId, await compareWithBaseline(deps.db, row));
+    const activity = Context.current();
+    const comparison = await compareWithBaseline(deps.db, row, row.baseline_label, () => activity.heartbeat());
+    await saveComparison(deps.db, evaluationId, comparison);
   };
 }

@@ -25,10 +25,11 @@ export interface ComparisonOptions {
   seed?: number;
 }
 
-export interface Comparer {
+interface Comparer {
   /** One case of either evaluation or both, each id once; null = that evaluation does not have it. */
   add(baseline: CaseResult | null, current: CaseResult | null): void;
-  finish(): Comparison;
+  /** @param pause awaited after each metric: its test may take a tenth of a second at 100,000 cases */
+  finish(pause: () => Promise<void>): Promise<Comparison>;
 }
 
 type Lists = Pick<
@@ -97,8 +98,8 @@ function pair(metrics: ReadonlyMap<string, PairedMetric>, baseline: CaseResult, 
   }
 }
 
-/** Compares an evaluation with its baseline while pairs of cases stream by; see docs/statistics.md, "Comparison". */
-export function createComparer(options: ComparisonOptions): Comparer {
+/** Compares while pairs of cases stream by. */
+function createComparer(options: ComparisonOptions): Comparer {
   const seed = options.seed ?? 1;
   const metrics = new Map<string, PairedMetric>([
     ...DIFFERENCES.map((name): [string, PairedMetric] => [name, createPairedMetric(name, 'difference', seed)]),
@@ -126,8 +127,13 @@ export function createComparer(options: ComparisonOptions): Comparer {
       outcomes(lists, baseline, current);
       pair(metrics, baseline, current);
     },
-    finish() {
-      const deltas = [...metrics.values()].map((metric) => metric.finish()).filter((delta) => delta.pairs > 0);
+    async finish(pause) {
+      const deltas: PairedDelta[] = [];
+      for (const metric of metrics.values()) {
+        const delta = metric.finish();
+        if (delta.pairs > 0) deltas.push(delta);
+        await pause();
+      }
       return {
         baseline_evaluation_id: options.baselineEvaluationId,
         compared_cases: compared,
@@ -139,34 +145,46 @@ export function createComparer(options: ComparisonOptions): Comparer {
   };
 }
 
+/** Pairs after which a comparison pauses. */
+const PAUSE_PAIRS = 500;
+
+type Cases = Iterable<CaseResult> | AsyncIterable<CaseResult>;
+
+export interface ComparisonInput extends ComparisonOptions {
+  baseline: Cases;
+  current: Cases;
+  /** Awaited every 500 cases and after each metric: for whoever shares the thread, and for signs of life. */
+  pause?: () => Promise<void>;
+}
+
 /**
- * Compares two evaluations, each read once by ascending case id (by code point). Throws RangeError when the order of
- * either breaks, since cases would silently go unmatched.
+ * Compares an evaluation with its baseline, each read once by ascending case id (compareCaseIds); see docs/statistics.md, "Comparison".
+ * Rejects with RangeError when the order of either breaks, since cases would silently go unmatched.
  */
-export function compareEvaluations(
-  input: { baseline: Iterable<CaseResult>; current: Iterable<CaseResult> } & ComparisonOptions,
-): Comparison {
+export async function compareEvaluations(input: ComparisonInput): Promise<Comparison> {
+  const { pause = () => Promise.resolve() } = input;
   const comparer = createComparer(input);
   const baseline = ascending(input.baseline);
   const current = ascending(input.current);
-  let before = baseline.next();
-  let after = current.next();
-  while (before.done !== true || after.done !== true) {
-    const order =
+  let before = await baseline.next();
+  let after = await current.next();
+  for (let pairs = 1; before.done !== true || after.done !== true; pairs += 1) {
+    const which =
       before.done === true ? 1 : after.done === true ? -1 : compareCaseIds(before.value.case_id, after.value.case_id);
     comparer.add(
-      order <= 0 && before.done !== true ? before.value : null,
-      order >= 0 && after.done !== true ? after.value : null,
+      which <= 0 && before.done !== true ? before.value : null,
+      which >= 0 && after.done !== true ? after.value : null,
     );
-    if (order <= 0) before = baseline.next();
-    if (order >= 0) after = current.next();
+    if (which <= 0) before = await baseline.next();
+    if (which >= 0) after = await current.next();
+    if (pairs % PAUSE_PAIRS === 0) await pause();
   }
-  return comparer.finish();
+  return comparer.finish(pause);
 }
 
-function* ascending(cases: Iterable<CaseResult>): Generator<CaseResult, void, void> {
+async function* ascending(cases: Cases): AsyncGenerator<CaseResult, void, void> {
   let last: string | null = null;
-  for (const one of cases) {
+  for await (const one of cases) {
     if (last !== null && compareCaseIds(last, one.case_id) >= 0) {
       throw new RangeError(`cases must come once each, by ascending id: ${one.case_id} came after ${last}`);
     }

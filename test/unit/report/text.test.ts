@@ -24,12 +24,15 @@ describe('text report', () => {
 
   test('regressed against a baseline, 80 columns', async () => {
     const cases = energyCases(WORSE);
-    await golden('regressed-80.txt', renderText(energyReport(cases, compared(energyCases(), cases))));
+    await golden('regressed-80.txt', renderText(energyReport(cases, await compared(energyCases(), cases))));
   });
 
   test('unsafe, 120 columns', async () => {
     const cases = energyCases(UNSAFE);
-    await golden('unsafe-120.txt', renderText(energyReport(cases, compared(energyCases(), cases)), { width: 120 }));
+    await golden(
+      'unsafe-120.txt',
+      renderText(energyReport(cases, await compared(energyCases(), cases)), { width: 120 }),
+    );
   });
 
   test('incomplete, 80 columns', () =>
@@ -45,17 +48,20 @@ describe('text report', () => {
     expect(model.actions.map((action) => action.layer)).toContain('infrastructure');
   });
 
-  test.each([72, 80, 120])('no line is wider than %d columns, commands and the comparison at 72 excepted', (width) => {
-    const cases = energyCases(UNSAFE);
-    const comparison = width < 80 ? null : compared(energyCases(), cases);
-    const lines = renderText(energyReport(cases, comparison), { width }).split('\n');
-    const wide = lines.filter((line) => displayWidth(line) > width && !line.includes(' assay '));
-    expect(wide).toEqual([]);
-  });
+  test.each([72, 80, 120])(
+    'no line is wider than %d columns, commands and the comparison at 72 excepted',
+    async (width) => {
+      const cases = energyCases(UNSAFE);
+      const comparison = width < 80 ? null : await compared(energyCases(), cases);
+      const lines = renderText(energyReport(cases, comparison), { width }).split('\n');
+      const wide = lines.filter((line) => displayWidth(line) > width && !line.includes(' assay '));
+      expect(wide).toEqual([]);
+    },
+  );
 
-  test('the first screen answers within 24 lines: verdict, worse, where, worst, do, cost, sure', () => {
+  test('the first screen answers within 24 lines: verdict, worse, where, worst, do, cost, sure', async () => {
     const cases = energyCases(UNSAFE);
-    const first = renderText(energyReport(cases, compared(energyCases(), cases)))
+    const first = renderText(energyReport(cases, await compared(energyCases(), cases)))
       .split('\n')
       .slice(0, 24);
     expect(first[0]).toMatch(/^FAILED {2}energy/);

@@ -43,9 +43,26 @@ describe('paired tests', () => {
     expect(p).not.toBe(pairedPermutation(deltas, 12));
   });
 
-  test('permutation bounds its work for many pairs', () => {
-    const deltas = Array.from({ length: 100_000 }, (_, i) => (i % 3 === 0 ? -1 : 0.5));
-    expect(pairedPermutation(deltas, 1)).toBeGreaterThan(0.5);
+  test('permutation of equal differences is the exact binomial test, within the error of its draws', () => {
+    for (const [n, lost] of [
+      [15, 3],
+      [64, 24],
+      [1_001, 470],
+      [9_999, 4_900],
+    ] as const) {
+      const deltas = Array.from({ length: n }, (_, i) => (i < lost ? -0.3 : 0.3));
+      const exact = mcnemarExact(lost, n - lost);
+      // 5 standard errors of 10,000 draws
+      const error = 5 * Math.sqrt((exact * (1 - exact)) / 10_000) + 1e-4;
+      expect(Math.abs(pairedPermutation(deltas, 3) - exact)).toBeLessThan(error);
+    }
+  });
+
+  test('permutation of 100,000 pairs: fewer draws, the same question', () => {
+    const even = Array.from({ length: 100_000 }, (_, i) => (i % 3 === 0 ? -1 : 0.5));
+    expect(pairedPermutation(even, 1)).toBeGreaterThan(0.5);
+    const shifted = Array.from({ length: 100_000 }, (_, i) => (i % 100 < 49 ? -1 : 1));
+    expect(pairedPermutation(shifted, 1)).toBe(1 / 1_001);
   });
 
   test('Holm: statsmodels multipletests(method="holm")', () => {
