@@ -1,5 +1,6 @@
-import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { isTransient } from '../db/transient.ts';
+import { INTERNAL_FAILURE } from '../core/failure-types.ts';
 
 /** Tries before an error that is not an outage is taken for one of ours. */
 const TRIES = 3;
@@ -14,8 +15,14 @@ export function boundedRetries<I, O>(activity: (input: I) => Promise<O>): (input
       return await activity(input);
     } catch (error) {
       const { attempt } = Context.current().info;
-      if (error instanceof ApplicationFailure || isTransient(error) || attempt < TRIES) throw error;
-      throw ApplicationFailure.nonRetryable(error instanceof Error ? error.message : String(error), 'InternalError');
+      if (
+        error instanceof ApplicationFailure ||
+        error instanceof CancelledFailure ||
+        isTransient(error) ||
+        attempt < TRIES
+      )
+        throw error;
+      throw ApplicationFailure.nonRetryable(error instanceof Error ? error.message : String(error), INTERNAL_FAILURE);
     }
   };
 }

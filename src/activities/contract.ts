@@ -47,11 +47,6 @@ export interface TrialStepResult {
   stop?: Stop;
 }
 
-/** Type of the activity failure that stops a whole evaluation; its one detail is a {@link Stop}. */
-export const STOP_FAILURE = 'EvaluationStopped';
-/** Type of the activity failure of a trial whose evaluation was canceled. */
-export const CANCEL_FAILURE = 'EvaluationCanceled';
-
 export interface EndInput {
   evaluationId: string;
   stop: Stop | null;

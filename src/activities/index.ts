@@ -16,10 +16,10 @@ export function createActivities(deps: ActivityDeps) {
   const contextOf = createContexts(deps);
   const recent = createRecentTrajectories();
   return {
-    prepare: createPrepare(deps),
-    loadMissing: createLoadMissing(deps),
-    runAgent: createRunAgent(deps, contextOf, recent),
-    judgeTrial: createJudgeTrial(deps, contextOf, recent),
+    prepare: boundedRetries(createPrepare(deps)),
+    loadMissing: boundedRetries(createLoadMissing(deps)),
+    runAgent: boundedRetries(createRunAgent(deps, contextOf, recent)),
+    judgeTrial: boundedRetries(createJudgeTrial(deps, contextOf, recent)),
     aggregate: boundedRetries(createAggregate(deps)),
     compareBaseline: boundedRetries(createCompareBaseline(deps)),
     endEvaluation: boundedRetries(createEndEvaluation(deps)),

@@ -8,7 +8,7 @@ import { recordModelFailure } from '../db/model-failures.ts';
 import { isTransient } from '../db/transient.ts';
 import { WorkerCrashError } from '../agents/worker-crash.ts';
 import { isUnreachable, StopError } from './breaker.ts';
-import { CANCEL_FAILURE, STOP_FAILURE } from './contract.ts';
+import { CANCEL_FAILURE, STOP_FAILURE } from '../core/failure-types.ts';
 import { FencedError } from './trial-model.ts';
 
 /** What becomes of a trial whose step threw: an error for Temporal to act on, or the error the trial is stored with. */

@@ -14,6 +14,7 @@ import {
 import type { createActivities } from '../activities/index.ts';
 import type { ShardRange, StepSettings, TrialStepInput } from '../activities/contract.ts';
 import type { Stop } from '../core/evaluation.ts';
+import { CANCEL_FAILURE, INTERNAL_FAILURE, STOP_FAILURE } from '../core/failure-types.ts';
 
 type Activities = ReturnType<typeof createActivities>;
 
@@ -34,8 +35,6 @@ export interface ShardResult {
 export const setPaused = defineSignal<[boolean]>('setPaused');
 export const setLanes = defineSignal<[number]>('setLanes');
 
-const STOP_FAILURE = 'EvaluationStopped';
-const CANCEL_FAILURE = 'EvaluationCanceled';
 /** Passes over the missing trials without one of them ending before the shard gives up. */
 const FRUITLESS_PASSES = 10;
 
@@ -164,5 +163,6 @@ function stopOf(error: unknown): Stop | null {
   const cause = error.cause;
   if (!(cause instanceof ApplicationFailure)) return null;
   if (cause.type === CANCEL_FAILURE) return { kind: 'canceled', message: 'canceled' };
+  if (cause.type === INTERNAL_FAILURE) return { kind: 'internal_error', message: cause.message };
   return cause.type === STOP_FAILURE ? ((cause.details?.[0] as Stop | undefined) ?? null) : null;
 }

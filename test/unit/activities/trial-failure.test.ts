@@ -1,7 +1,7 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { describe, expect, test, vi } from 'vitest';
 import { StopError } from '../../../src/activities/breaker.ts';
-import { CANCEL_FAILURE, STOP_FAILURE } from '../../../src/activities/contract.ts';
+import { CANCEL_FAILURE, STOP_FAILURE } from '../../../src/core/failure-types.ts';
 import { type Consequence, consequenceOf } from '../../../src/activities/trial-failure.ts';
 import { FencedError } from '../../../src/activities/trial-model.ts';
 import { WorkerCrashError } from '../../../src/agents/worker-crash.ts';
