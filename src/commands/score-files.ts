@@ -22,7 +22,14 @@ import type { ScoringSuite } from '../scorers/scorer.ts';
 import type { CommandContext } from './context.ts';
 import { readTextLines } from './json-lines.ts';
 import type { TextLine } from './json-lines.ts';
-import type { ScoreFlags } from './score.ts';
+
+/** Flags of `assay score`, as commander hands them over. */
+export interface ScoreFlags {
+  cases: string;
+  trajectories: string;
+  suite?: string;
+  out?: string;
+}
 
 type RecordedSuite = ScoringSuite & Pick<Suite, 'prices'>;
 

@@ -1,13 +1,6 @@
 import type { Command } from 'commander';
 import type { CommandContext } from './context.ts';
-
-/** Flags of `assay score`, as commander hands them over. */
-export interface ScoreFlags {
-  cases: string;
-  trajectories: string;
-  suite?: string;
-  out?: string;
-}
+import type { ScoreFlags } from './score-files.ts';
 
 const HELP = `
 A trajectory is one JSON line: {"caseId": "refund-2", "trial": 1, "messages": [OpenAI chat messages]}, or a full trajectory
