@@ -1,11 +1,11 @@
 import type { CaseResult, Comparison, MetricDelta } from '../core/evaluation.ts';
 import { higherIsBetter, METRICS } from '../core/evaluation.ts';
 import { staleReasons } from '../core/baseline.ts';
+import { casePassOf } from '../core/case-pass.ts';
 import type { BaselineFacts } from '../core/baseline.ts';
 import { exceeds, TOLERANCE } from '../core/score.ts';
 import type { RegressionConfig } from '../core/suite.ts';
 import { compareCaseIds } from './case-order.ts';
-import { casePassOf } from './case-metrics.ts';
 import { createPairedMetric } from './paired-metric.ts';
 import type { PairedDelta, PairedMetric } from './paired-metric.ts';
 import { holm } from './paired-tests.ts';
@@ -17,7 +17,7 @@ const DIFFERENCES: readonly string[] = [...METRICS, ...FURTHER_DIMENSIONS].filte
 );
 const RATIOS: readonly string[] = ['mean_iterations', 'mean_tool_calls', 'mean_tokens', 'mean_latency_ms', 'cost_usd'];
 
-export interface ComparisonOptions {
+interface ComparisonOptions {
   baselineEvaluationId: string;
   regression: Pick<RegressionConfig, 'alert' | 'max_drop' | 'significance' | 'alpha'>;
   facts: { baseline: BaselineFacts; current: BaselineFacts };
