@@ -46,17 +46,49 @@ test('the module agent it writes loads and answers', async () => {
   expect(await module.default('I want my money back.', { tools })).toBe('What is your order number?');
 });
 
-test('the CI workflow is YAML and lints before it runs', async () => {
-  const cwd = await folderWith({});
-  await runCommand(registerInit, ['init'], { cwd });
-  const workflow = parse(await readFile(path.join(cwd, '.github/workflows/assay.yml'), 'utf8')) as {
-    jobs: { evaluate: { steps: { run?: string }[] } };
-  };
-  expect(workflow.jobs.evaluate.steps.flatMap((step) => step.run ?? [])).toEqual([
-    'npm ci',
-    'npx assay lint suite.yaml',
-    'npx assay run suite.yaml',
-  ]);
+interface Workflow {
+  name: string;
+  jobs: { evaluate: { defaults?: unknown; steps: { run?: string }[] } };
+}
+
+async function workflowOf(cwd: string, file: string): Promise<Workflow & { runs: string[] }> {
+  const workflow = parse(await readFile(path.join(cwd, file), 'utf8')) as Workflow;
+  return { ...workflow, runs: workflow.jobs.evaluate.steps.flatMap((step) => step.run ?? []) };
+}
+
+test('the CI workflow lints before it runs', async () => {
+  const cwd = await folderWith({ '.git/HEAD': '', 'package.json': '{}', 'package-lock.json': '{}' });
+  const run = await runCommand(registerInit, ['init'], { cwd });
+  const workflow = await workflowOf(cwd, '.github/workflows/assay.yml');
+  expect(workflow.name).toBe('agent evaluation');
+  expect(workflow.jobs.evaluate.defaults).toBeUndefined();
+  expect(workflow.runs).toEqual(['npm ci', 'npx assay lint suite.yaml', 'npx assay run suite.yaml']);
+  expect(run.stdout).not.toMatch(/Git repository|package\.json/);
+});
+
+test('in a folder of a repository the workflow goes to its root and finds the suite from there', async () => {
+  const cwd = await folderWith({ '.git/HEAD': '', 'package.json': '{}' });
+  const run = await runCommand(registerInit, ['init', 'evals'], { cwd });
+  expect(run.stdout).toContain('  .github/workflows/assay-evals.yml  the evaluation in CI');
+  const workflow = await workflowOf(cwd, '.github/workflows/assay-evals.yml');
+  expect(workflow.name).toBe('agent evaluation: evals');
+  expect(workflow.runs).toEqual(['npm install', 'npx assay lint evals/suite.yaml', 'npx assay run evals/suite.yaml']);
+  await expect(readdir(path.join(cwd, 'evals'))).resolves.not.toContain('.github');
+});
+
+test('npm works where package.json is, the workflow stays at the root of the repository', async () => {
+  const cwd = await folderWith({ '.git': 'gitdir: elsewhere', 'packages/bot/package.json': '{}' });
+  await runCommand(registerInit, ['init', 'my evals'], { cwd: path.join(cwd, 'packages/bot') });
+  const workflow = await workflowOf(cwd, '.github/workflows/assay-packages-bot-my-evals.yml');
+  expect(workflow.jobs.evaluate.defaults).toEqual({ run: { 'working-directory': 'packages/bot' } });
+  expect(workflow.runs.at(-1)).toBe("npx assay run 'my evals/suite.yaml'");
+});
+
+test('without a repository or a package.json it says what is missing', async () => {
+  const run = await runCommand(registerInit, ['init', 'evals'], { cwd: await folderWith({}) });
+  expect(run.stdout).toContain('evals/.github/workflows/assay.yml');
+  expect(run.stdout).toContain('in no Git repository');
+  expect(run.stdout).toContain('no package.json');
 });
 
 test('refuses to overwrite, writing nothing; --force overwrites', async () => {
