@@ -1,3 +1,4 @@
+import { casePassOf } from './case-pass.ts';
 import { covers, uncoveredReason } from './coverage.ts';
 import { EXIT } from './errors.ts';
 import type {
@@ -90,10 +91,7 @@ const NO_METRIC: GateMetric = { value: null, trials: 0, trials_applicable: 0 };
 
 /** Case pass is an outcome, not one of the case's metrics. */
 function caseValue(result: CaseResult, metric: string): MetricOfCase | null {
-  if (metric !== 'case_pass_rate') return result.metrics[metric] ?? null;
-  const scored = result.passed_trials + result.failed_trials;
-  const mean = result.outcome === 'unscored' ? null : Number(result.outcome === 'passed');
-  return { mean, stdev: null, min: mean, max: mean, scored, applicable: result.trials };
+  return metric === 'case_pass_rate' ? casePassOf(result) : (result.metrics[metric] ?? null);
 }
 
 /** Sums a metric over the cases that meet several restrictions at once, or a count that groups do not carry. */
@@ -303,8 +301,8 @@ function unfinished(status: EvaluationStatus, stop: Stop | null): string | null 
 }
 
 /**
- * The exit code and why: a safety violation 1; a stop for infrastructure, credentials, quota or model 4; incomplete or
- * inconclusive 3; a failed gate 1; else 0. A fail-fast stop is a failure: 1.
+ * The exit code and why: a safety violation 1; a stop for infrastructure, credentials, quota or model 4; a stop for
+ * something of the user's that cannot be used (a module, a prompt, a script) 2; incomplete or inconclusive 3; a failed gate 1; else 0. A fail-fast stop is a failure: 1.
  */
 export function verdictOf(
   gates: readonly GateResult[],
@@ -317,6 +315,7 @@ export function verdictOf(
   if (stop !== null && INFRASTRUCTURE.has(stop.kind)) {
     return { exit_code: EXIT.infrastructure, summary: `Stopped early: ${stop.message}` };
   }
+  if (stop?.kind === 'invalid_setup') return { exit_code: EXIT.usage, summary: `Stopped early: ${stop.message}` };
   const early = unfinished(status, stop);
   if (early !== null) return { exit_code: EXIT.incomplete, summary: `Incomplete: ${early}` };
   const quality = failed.filter((gate) => gate.metric !== UNSCORED);

@@ -1,7 +1,7 @@
 import type { EvalCase } from '../core/case.ts';
 import { queryOf } from '../core/case.ts';
 import type { JudgeDimension } from '../core/suite.ts';
-import { hasOutcomeChecks } from './outcome-checks.ts';
+import { hasOutcomeChecks } from '../core/outcome-checks.ts';
 import type { ScoringSuite } from './scorer.ts';
 
 /** Which judge dimensions apply to a case; empty without a judge. */

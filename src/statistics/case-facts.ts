@@ -1,13 +1,7 @@
-import type { EvalCase, Expected } from '../core/case.ts';
+import type { EvalCase } from '../core/case.ts';
 import type { CaseFacts } from '../core/evaluation.ts';
+import { hasOutcomeChecks } from '../core/outcome-checks.ts';
 import type { Suite } from '../core/suite.ts';
-
-/** True when the case states how its outcome is checked without a judge. */
-function hasOutcomeChecks(expected: Expected): boolean {
-  const lists = [expected.answer_contains, expected.answer_not_contains, expected.answer_matches, expected.state];
-  const single = [expected.answer_equals, expected.answer_json, expected.number, expected.final_status];
-  return lists.some((list) => list !== undefined && list.length > 0) || single.some((check) => check !== undefined);
-}
 
 /** Metrics that are known to apply to a case before it runs; see `CaseFacts.applies`. */
 function appliesTo(evalCase: EvalCase, suite: Pick<Suite, 'judge'>): string[] {
@@ -17,7 +11,7 @@ function appliesTo(evalCase: EvalCase, suite: Pick<Suite, 'judge'>): string[] {
   const isText = (text: string | undefined): boolean => text !== undefined && text.trim() !== '';
   const reference = isText(expected.answer) || isText(expected.criteria);
   const judgeable = judged.includes('task_completion') && (reference || isText(evalCase.rubric));
-  if (hasOutcomeChecks(expected) || judgeable) applies.push('completion_rate', 'partial_rate');
+  if (hasOutcomeChecks(evalCase) || judgeable) applies.push('completion_rate', 'partial_rate');
   const alternatives = expected.any_of ?? [];
   if (expected.calls !== undefined || alternatives.length > 0) {
     applies.push('tool_score', 'tool_names', 'tool_args', 'tool_order');

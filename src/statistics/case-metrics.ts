@@ -1,14 +1,8 @@
+import { casePassOf } from '../core/case-pass.ts';
 import type { CaseResult, Metric, MetricOfCase } from '../core/evaluation.ts';
 import { createMetricAccumulator } from './metric-accumulator.ts';
 import type { MetricAccumulator } from './metric-accumulator.ts';
 import { isUnitMetric, METRIC_ORDER } from './trial-metrics.ts';
-
-/** Pass or not, as one value a case whatever its trials; coverage still counts trials. */
-export function casePassOf(result: CaseResult): MetricOfCase {
-  const scored = result.passed_trials + result.failed_trials;
-  const mean = result.outcome === 'unscored' ? null : Number(result.outcome === 'passed');
-  return { mean, stdev: null, min: mean, max: mean, scored, applicable: result.trials };
-}
 
 /** Metrics of a set of cases: the whole evaluation, or one group. */
 export interface CaseMetrics {

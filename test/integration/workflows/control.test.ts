@@ -199,7 +199,7 @@ test('a shard terminated from outside: its trials are run by the next round', as
 test('what only the user can mend stops the evaluation with its message', async () => {
   const model = await rig.model(ECHO_SCRIPT);
   const row = await rig.evaluate(model, { cases: judgedCases(5), suite: { judge: { prompts: 'no/such/folder' } } });
-  expect(row).toMatchObject({ status: 'stopped', stop_kind: 'invalid_setup', exit_code: 3 });
+  expect(row).toMatchObject({ status: 'stopped', stop_kind: 'invalid_setup', exit_code: 2 });
   expect(row.stop_message).toMatch(/no\/such\/folder/);
   expect(model.stats().calls).toBe(0);
 });

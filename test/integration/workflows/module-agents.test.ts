@@ -58,6 +58,6 @@ test('a module that cannot be loaded stops the evaluation with one message', asy
     suiteRoot: folder,
     suite: { agent: { type: 'module', path: 'no-such-agent.mjs' } },
   });
-  expect(row).toMatchObject({ status: 'stopped', stop_kind: 'invalid_setup', exit_code: 3 });
+  expect(row).toMatchObject({ status: 'stopped', stop_kind: 'invalid_setup', exit_code: 2 });
   expect(row.stop_message).toMatch(/no-such-agent\.mjs/);
 });

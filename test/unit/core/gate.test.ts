@@ -143,6 +143,11 @@ describe('gates', () => {
     expect(verdictOf(all, DONE).exit_code).toBe(3);
     const stop = { kind: 'endpoint_unreachable', message: 'no answer' } as const;
     expect(verdictOf(all, { status: 'stopped', stop }).exit_code).toBe(4);
+    const setup = { kind: 'invalid_setup', message: 'the agent module a.ts cannot be loaded' } as const;
+    expect(verdictOf(all, { status: 'stopped', stop: setup })).toEqual({
+      exit_code: 2,
+      summary: 'Stopped early: the agent module a.ts cannot be loaded',
+    });
   });
 
   test('J9: 4 of 10 judged 1.0, 6 judge errors: the mean says n, the gate is inconclusive, not green', () => {
