@@ -92,7 +92,7 @@ export function wrap(text: string, width: number, maxLines = Infinity): string[]
       lines.push(line);
       line = '';
     }
-    line += line === '' ? piece.trimStart() : piece;
+    line += line === '' ? piece.replace(/^ /, '') : piece;
     if (lines.length >= maxLines) break;
   }
   if (lines.length >= maxLines && line !== '') {

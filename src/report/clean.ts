@@ -1,6 +1,6 @@
 /** Shapes of secrets an agent may have leaked: evidence is stored whole, but reports travel further than the database. */
 const SECRETS: readonly RegExp[] = [
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]{0,5000}?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]{0,20000}?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
   /\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}/g,
   /\bgh[pousr]_[A-Za-z0-9]{20,}/g,
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g,
@@ -16,6 +16,13 @@ const REASON_LIMIT = 2000;
  * could move the cursor or reorder a line) replaced by spaces, white space folded, cut at {@link REASON_LIMIT}.
  */
 export function cleanText(text: string): string {
+  const printable = cleanWhole(text);
+  // A surrogate left alone by the cut is no character.
+  return printable.length > REASON_LIMIT ? `${lone(printable.slice(0, REASON_LIMIT))}…` : printable;
+}
+
+/** As {@link cleanText}, however long. */
+export function cleanWhole(text: string): string {
   let masked = text;
   for (const pattern of SECRETS) masked = masked.replace(pattern, (found) => `${found.slice(0, 4)}***`);
   const printable = masked
@@ -23,7 +30,9 @@ export function cleanText(text: string): string {
     .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();
-  const kept = printable.length > REASON_LIMIT ? `${printable.slice(0, REASON_LIMIT)}…` : printable;
-  // A surrogate alone, sent so or left by the cut, is no character.
-  return kept.replace(/\p{Cs}/gu, '\ufffd');
+  return lone(printable);
+}
+
+function lone(text: string): string {
+  return text.replace(/\p{Cs}/gu, '\ufffd');
 }

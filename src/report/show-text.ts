@@ -1,5 +1,5 @@
-import { padEnd, wrap } from './align.ts';
-import { cleanText } from './clean.ts';
+import { displayWidth, padEnd, wrap } from './align.ts';
+import { cleanText, cleanWhole } from './clean.ts';
 
 /** Lines of one text kept when not everything is asked for. */
 const KEPT_LINES = 12;
@@ -18,15 +18,38 @@ export interface ShowOptions {
  */
 export function textLines(text: string, width: number, full: boolean): string[] {
   // A private key spans lines; masking must see it whole.
-  const raw = text.includes('PRIVATE KEY') ? [cleanText(text)] : text.split(/\r\n|\r|\n/).map(cleanText);
-  const lines = raw.flatMap((line) => (line === '' ? [''] : wrap(line, width)));
+  const raw = text.includes('PRIVATE KEY') ? [text] : text.split(/\r\n|\r|\n/);
+  const lines = raw.map((line) => clean(line, full)).flatMap((line) => (line === '' ? [''] : wrap(line, width)));
+  return kept(lines, full);
+}
+
+function clean(text: string, full: boolean): string {
+  return full ? cleanWhole(text) : cleanText(text);
+}
+
+function kept(lines: string[], full: boolean): string[] {
   if (full || lines.length <= KEPT_LINES + 1) return lines;
   return [...lines.slice(0, KEPT_LINES), `… ${lines.length - KEPT_LINES} more lines (--full shows them)`];
 }
 
-/** A value as JSON on one line, broken where it is long. */
+/** A key with its colon, a string, or what stands between strings; each with the commas and brackets that close it. */
+const JSON_PIECES = /(?:"(?:[^"\\]|\\.)*"?:?|[^",{}[\]]+|[{[])[,}\]]*|[,}\]]+/g;
+
+/** A value as JSON: on one line, or broken between keys and values; only a string wider than a line is broken itself. */
 export function jsonLines(value: unknown, width: number, full: boolean): string[] {
-  return textLines(JSON.stringify(value) ?? 'null', width, full);
+  const lines: string[] = [];
+  let line = '';
+  for (const [piece] of clean(JSON.stringify(value) ?? 'null', full).matchAll(JSON_PIECES)) {
+    if (displayWidth(line) + displayWidth(piece) <= width) {
+      line += piece;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    const broken = wrap(piece, width);
+    lines.push(...broken.slice(0, -1));
+    line = broken.at(-1) ?? '';
+  }
+  return kept([...lines, line], full);
 }
 
 /** Lines under a label: `args    {…}`, continued below the first. */

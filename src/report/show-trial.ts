@@ -115,21 +115,29 @@ function stepLines(trajectory: Trajectory, options: ShowOptions, style: Style): 
   // Assistant messages the case brought along come first and are no turns.
   let turn = -Math.max(0, own - trajectory.iterations);
   const lines: string[] = [style('dim', 'Steps')];
+  /** Calls of these turns that were not shown before. */
+  const callsOf = (...turns: number[]): string[] =>
+    turns.flatMap((of) => {
+      const made = shown.has(of) ? [] : (calls.get(of) ?? []);
+      shown.add(of);
+      return made.flatMap((call) => callLines(call, trajectory, options, style));
+    });
   for (const message of trajectory.messages) {
     // Results are shown with their calls.
     if (message.role === 'tool' && shown.size > 0) continue;
+    // A module's own calls have no message that made them: they came before its answer.
+    if (message === trajectory.messages.at(-1) && isAnswer(message)) lines.push(...callsOf(...calls.keys()));
     lines.push(...messageLines(message, options, style));
     if (message.role !== 'assistant') continue;
-    if (turn >= 0) {
-      shown.add(turn);
-      lines.push(...(calls.get(turn) ?? []).flatMap((call) => callLines(call, trajectory, options, style)));
-    }
+    if (turn >= 0) lines.push(...callsOf(turn));
     turn += 1;
   }
-  for (const [of, rest] of calls) {
-    if (!shown.has(of)) lines.push(...rest.flatMap((call) => callLines(call, trajectory, options, style)));
-  }
+  lines.push(...callsOf(...calls.keys()));
   return [...lines, ...trajectory.sub_agents.flatMap((run) => subAgentLines(run, trajectory, options, style))];
+}
+
+function isAnswer(message: ChatMessage): boolean {
+  return message.role === 'assistant' && (message.tool_calls ?? []).length === 0;
 }
 
 function callsByTurn(calls: readonly ToolCall[]): Map<number, ToolCall[]> {
@@ -160,15 +168,28 @@ function callLines(call: ToolCall, trajectory: Trajectory, options: ShowOptions,
           ...textLines(`${call.malformed}; as sent:`, width, true),
           ...textLines(call.raw_arguments ?? NONE, width, options.full),
         ];
-  const result =
-    call.error === null
-      ? labelled('result', jsonLines(call.result, width, options.full), 6)
-      : labelled(style('bad', 'error'), textLines(`${call.error.kind}: ${call.error.message}`, width, options.full), 6);
+  const result = [
+    ...(call.error === null
+      ? []
+      : labelled(
+          style('bad', 'error'),
+          textLines(`${call.error.kind}: ${call.error.message}`, width, options.full),
+          6,
+        )),
+    // A tool that fails may have answered all the same: with text that is no JSON, for one.
+    ...(call.error !== null && call.result === null ? [] : labelled('result', resultLines(call, width, options), 6)),
+  ];
   return [
     `    ${style('bold', `#${call.index} ${cleanText(call.tool)}`)}  ${style('dim', `turn ${call.turn + 1} · after ${at} · took ${took}`)}${approval}`,
     ...labelled(call.malformed === null ? 'args' : style('bad', 'malformed'), args, 6),
     ...result,
   ];
+}
+
+function resultLines(call: ToolCall, width: number, options: ShowOptions): string[] {
+  return call.error !== null && typeof call.result === 'string'
+    ? textLines(call.result, width, options.full)
+    : jsonLines(call.result, width, options.full);
 }
 
 function subAgentLines(run: SubAgentRun, trajectory: Trajectory, options: ShowOptions, style: Style): string[] {

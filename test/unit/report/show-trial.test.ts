@@ -3,6 +3,7 @@ import type { Score } from '../../../src/core/score.ts';
 import { NO_USAGE, type ToolCall, type Trajectory } from '../../../src/core/trajectory.ts';
 import { displayWidth } from '../../../src/report/align.ts';
 import { listTable } from '../../../src/report/list-table.ts';
+import { jsonLines, textLines } from '../../../src/report/show-text.ts';
 import { renderTrial, type ShownTrial } from '../../../src/report/show-trial.ts';
 
 const PLAIN = { width: 80, color: false, full: false };
@@ -114,7 +115,7 @@ describe('a trial step by step', () => {
           messages: [
             { role: 'assistant', content: 'from memory' },
             { role: 'user', content: 'now' },
-            { role: 'assistant', content: 'acting' },
+            { role: 'assistant', content: 'acting', tool_calls: [{}] },
           ],
           tool_calls: [call(0, 0)],
         }),
@@ -122,6 +123,51 @@ describe('a trial step by step', () => {
       PLAIN,
     );
     inOrder(text, 'from memory', 'now', 'acting', '#0 t0');
+  });
+
+  test('the calls of a module come before its answer', () => {
+    const text = renderTrial(
+      shown({
+        trajectory: trajectory({
+          iterations: 3,
+          messages: [
+            { role: 'user', content: 'question' },
+            { role: 'assistant', content: 'done' },
+          ],
+          tool_calls: [call(0, 0), call(1, 1)],
+        }),
+      }),
+      PLAIN,
+    );
+    inOrder(text, 'question', '#0 t0', '#1 t1', 'done', 'COMPLETED');
+    expect(text.match(/#0 t0/g)).toHaveLength(1);
+  });
+
+  test('what a failing tool gave back is shown as it was', () => {
+    const error = { kind: 'malformed', message: 't0 answered with broken JSON' };
+    const text = renderTrial(
+      shown({ trajectory: trajectory({ tool_calls: [call(0, 0, { error, result: '{"status": "ok", "data": [' })] }) }),
+      PLAIN,
+    );
+    inOrder(text, 'error', 'broken JSON', 'result', '{"status": "ok", "data": [');
+  });
+
+  test('JSON is broken between its parts; only a string wider than a line is broken itself', () => {
+    const args = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`key number ${i}`, `a value of ${i} words`]));
+    const lines = jsonLines({ ...args, list: [1, 2.5, null, { deep: [] }], empty: '' }, 40, true);
+    expect(lines.join('')).toBe(JSON.stringify({ ...args, list: [1, 2.5, null, { deep: [] }], empty: '' }));
+    for (const line of lines) expect((line.match(/"/g) ?? []).length % 2, line).toBe(0);
+    const long = jsonLines({ text: 'word '.repeat(30), after: 1 }, 40, true);
+    for (const line of long) expect(displayWidth(line)).toBeLessThanOrEqual(40);
+    expect(long.join('')).toContain('"after":1}');
+    expect(jsonLines({ open: `-----BEGIN PRIVATE KEY-----${'A'.repeat(9000)}` }, 40, true)).toEqual([
+      '{"open":"----***',
+    ]);
+  });
+
+  test('--full leaves nothing out of a line either', () => {
+    expect(jsonLines('x'.repeat(5000), 80, true).join('')).toHaveLength(5002);
+    expect(textLines('x'.repeat(5000), 80, true).join('')).toHaveLength(5000);
   });
 
   test('calls without a message are not lost; malformed ones show what was sent', () => {
