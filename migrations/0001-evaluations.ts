@@ -147,6 +147,8 @@ async function createModelCallTable(db: Kysely<unknown>): Promise<void> {
       primary key (evaluation_id, case_id, trial_index, role, path, dimension, vote, sequence, superseded),
       foreign key (evaluation_id, case_id, trial_index) references trial on delete cascade
     )`.execute(db);
+  // What a budget needs: the money of an evaluation's calls since a moment, without reading the calls.
+  await sql`create index model_call_by_time on model_call (evaluation_id, called_at) include (cost_usd)`.execute(db);
 }
 
 async function createScoreTables(db: Kysely<unknown>): Promise<void> {

@@ -1,6 +1,9 @@
 import { sql, type Kysely } from 'kysely';
 
-/** The four documented reporting views (docs/sql.md). They read aggregate rows, so they stay fast over years of history. */
+/**
+ * The four documented reporting views (docs/sql.md). Three read aggregate rows, so they stay fast over years of history;
+ * `cost` reads the model calls themselves (it says the day and the model of each) and takes time in proportion to them.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create view evaluation_summary as

@@ -1,8 +1,9 @@
 import path from 'node:path';
 import type { ModelClient } from '../core/model.ts';
+import { atLeast } from '../core/score.ts';
 import type { Suite } from '../core/suite.ts';
 import { findEvaluation } from '../db/evaluations.ts';
-import { loadSpend } from '../db/missing-trials.ts';
+import { loadSpend, type Spend } from '../db/spend.ts';
 import { whileTransient } from '../db/transient.ts';
 import type { PromptSet } from '../judge/prompt.ts';
 import { type AgentLease, createAgentLease } from './agent-lease.ts';
@@ -129,10 +130,15 @@ function budgetCheck(deps: ActivityDeps, evaluationId: string, budget: number | 
   if (budget === null) return () => Promise.resolve(false);
   let checkedAt = Number.NEGATIVE_INFINITY;
   let over: Promise<boolean> = Promise.resolve(false);
+  let known: Spend | null = null;
+  const look = async (): Promise<boolean> => {
+    known = await whileTransient(() => loadSpend(deps.db, evaluationId, known));
+    return atLeast(known.total, budget);
+  };
   return () => {
     if (deps.now() - checkedAt >= SPEND_CHECK_MS) {
       checkedAt = deps.now();
-      over = whileTransient(() => loadSpend(deps.db, evaluationId)).then((spend) => spend >= budget);
+      over = look();
     }
     return over;
   };

@@ -6,7 +6,7 @@ import { type Claim, keyColumns, keyText, sorted } from './trial-rows.ts';
 
 /** Claims trials for a worker: a new fence each, null for those that have ended. */
 export async function claimTrials(db: Db, worker: string, keys: TrialKey[]): Promise<(Claim | null)[]> {
-  const { ordered } = sorted(keys, (key) => key);
+  const ordered = sorted(keys, (key) => key);
   const rows = await sql<Claim & TrialKey>`
     insert into trial as t (evaluation_id, case_id, trial_index, fence, worker)
     select k.evaluation_id, k.case_id, k.trial_index, nextval('trial_fence'), ${worker}

@@ -75,34 +75,32 @@ export async function createEvaluation(db: Db, input: NewEvaluation): Promise<vo
   });
 }
 
-/** Replaces the snapshot of an evaluation; trials of cases whose content changed or went away are removed. */
-export async function replaceCases(db: Db, input: NewEvaluation): Promise<void> {
+/** Replaces the snapshot of an evaluation within a transaction; trials of cases whose content changed or went away are removed. */
+export async function replaceCases(tx: Db, input: NewEvaluation): Promise<void> {
   const planned = input.cases.reduce((sum, evalCase) => sum + trialsOf(evalCase, input.suite), 0);
-  await db.transaction().execute(async (tx) => {
-    const hashes = toJsonb(input.cases.map((c) => ({ case_id: c.id, content_hash: input.caseHashes.get(c.id) ?? '' })));
-    await sql`
+  const hashes = toJsonb(input.cases.map((c) => ({ case_id: c.id, content_hash: input.caseHashes.get(c.id) ?? '' })));
+  await sql`
       delete from trial t using evaluation_case c
       where t.evaluation_id = ${input.id} and c.evaluation_id = t.evaluation_id and c.case_id = t.case_id
         and not exists (select 1 from jsonb_to_recordset(${hashes}::jsonb) as n(case_id text, content_hash text)
           where n.case_id = c.case_id and n.content_hash = c.content_hash)`.execute(tx);
-    await tx.deleteFrom('case_result').where('evaluation_id', '=', input.id).execute();
-    await tx.deleteFrom('evaluation_case').where('evaluation_id', '=', input.id).execute();
-    await tx
-      .updateTable('evaluation')
-      .set({
-        definition: toJsonb(input.suite),
-        suite_hash: input.hashes.suite,
-        data_hash: input.hashes.data,
-        agent_hash: input.hashes.agent,
-        judge_hash: input.judgeHash,
-        agent_version: input.agentVersion,
-        cases: input.cases.length,
-        planned_trials: planned,
-      })
-      .where('id', '=', input.id)
-      .execute();
-    await insertCases(tx, input);
-  });
+  await tx.deleteFrom('case_result').where('evaluation_id', '=', input.id).execute();
+  await tx.deleteFrom('evaluation_case').where('evaluation_id', '=', input.id).execute();
+  await tx
+    .updateTable('evaluation')
+    .set({
+      definition: toJsonb(input.suite),
+      suite_hash: input.hashes.suite,
+      data_hash: input.hashes.data,
+      agent_hash: input.hashes.agent,
+      judge_hash: input.judgeHash,
+      agent_version: input.agentVersion,
+      cases: input.cases.length,
+      planned_trials: planned,
+    })
+    .where('id', '=', input.id)
+    .execute();
+  await insertCases(tx, input);
 }
 
 const CHUNK = 1_000;

@@ -34,7 +34,7 @@ const endRow = (end: TrialEnd): Record<string, unknown> => ({
 
 /** Ends trials with everything that belongs to the end, in one statement: there is no half trial. */
 export async function finishTrials(db: Db, ends: TrialEnd[]): Promise<boolean[]> {
-  const { ordered } = sorted(ends, (end) => end.key);
+  const ordered = sorted(ends, (end) => end.key);
   const input = ordered.map(endRow);
   const rows = await sql<TrialKey>`
     with input as materialized (

@@ -4,10 +4,14 @@ import type { Db } from './connect.ts';
 import { toJsonb } from './escape.ts';
 import { type JournalEntry, keyColumns, keyText, sorted, usageColumns } from './trial-rows.ts';
 
-/** Records model calls; false for those of a trial that another worker has claimed since. */
+/**
+ * Records model calls; false for those of a trial that another worker has claimed since. The trials are locked against
+ * claims until the commit: otherwise a call could land after a new claim has read the journal. Trials are locked in the
+ * order in which claims take them, so that neither waits for the other.
+ */
 export async function journalCalls(db: Db, entries: JournalEntry[]): Promise<boolean[]> {
-  const { ordered } = sorted(entries, (entry) => entry.key);
-  const input = ordered.map((entry) => ({
+  const input = sorted(entries, (entry) => entry.key).map((entry, position) => ({
+    position,
     ...keyColumns(entry.key),
     fence: entry.fence,
     role: entry.role,
@@ -24,12 +28,13 @@ export async function journalCalls(db: Db, entries: JournalEntry[]): Promise<boo
   }));
   const rows = await sql<TrialKey & { fence: number }>`
     with input as (
-      select * from jsonb_to_recordset(${toJsonb(input)}::jsonb) as i(evaluation_id text, case_id text, trial_index integer, fence bigint,
-        role text, path text, dimension text, vote integer, sequence integer, request_hash text, response jsonb, model text,
+      select * from jsonb_to_recordset(${toJsonb(input)}::jsonb) as i(position integer, evaluation_id text, case_id text,
+        trial_index integer, fence bigint, role text, path text, dimension text, vote integer, sequence integer, request_hash text, response jsonb, model text,
         input_tokens bigint, cached_tokens bigint, output_tokens bigint, reasoning_tokens bigint, total_tokens bigint,
         cost_usd numeric, latency_ms integer)
     ), held as (
       select i.* from input i join trial t using (evaluation_id, case_id, trial_index) where t.fence = i.fence
+      order by i.position for share of t
     )
     insert into model_call (evaluation_id, case_id, trial_index, role, path, dimension, vote, sequence, request_hash, response, model,
       input_tokens, cached_tokens, output_tokens, reasoning_tokens, total_tokens, cost_usd, latency_ms)

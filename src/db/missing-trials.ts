@@ -64,10 +64,3 @@ export async function loadProgress(db: Db, evaluationId: string): Promise<Progre
     where e.id = ${evaluationId} group by e.id`.execute(db);
   return result.rows[0] ?? { planned: 0, passed: 0, failed: 0, unscored: 0, errored: 0, running: 0, recent: 0 };
 }
-
-/** Money spent so far by agent and judge, US dollars; calls without a price count as 0. */
-export async function loadSpend(db: Db, evaluationId: string): Promise<number> {
-  const result = await sql<{ spend: number | null }>`
-    select sum(cost_usd) as spend from model_call where evaluation_id = ${evaluationId}`.execute(db);
-  return result.rows[0]?.spend ?? 0;
-}

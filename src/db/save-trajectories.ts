@@ -14,7 +14,7 @@ import {
 
 /** Stores the agent's part of trials that still need their judge. */
 export async function saveTrajectories(db: Db, items: StoredTrajectory[]): Promise<boolean[]> {
-  const { ordered } = sorted(items, (item) => item.key);
+  const ordered = sorted(items, (item) => item.key);
   const input = ordered.map((item) => ({
     ...keyColumns(item.key),
     fence: item.fence,

@@ -72,11 +72,10 @@ export interface StoredTrajectory {
 export const keyText = (key: TrialKey): string => `${key.evaluation_id}\u0000${key.case_id}\u0000${key.trial_index}`;
 
 /** Rows are locked in key order, so two writers of the same trials cannot deadlock. */
-export function sorted<T>(items: T[], keyOf: (item: T) => TrialKey): { ordered: T[]; indexes: number[] } {
-  const indexes = items.map((_, index) => index);
-  const texts = items.map((item) => keyText(keyOf(item)));
-  indexes.sort((a, b) => ((texts[a] ?? '') < (texts[b] ?? '') ? -1 : 1));
-  return { ordered: indexes.map((index) => items[index] as T), indexes };
+export function sorted<T>(items: readonly T[], keyOf: (item: T) => TrialKey): T[] {
+  const keyed = items.map((item) => ({ item, text: keyText(keyOf(item)) }));
+  keyed.sort((a, b) => (a.text === b.text ? 0 : a.text < b.text ? -1 : 1));
+  return keyed.map(({ item }) => item);
 }
 
 export function keyColumns(key: TrialKey): Record<string, unknown> {
