@@ -1,9 +1,11 @@
+import { type ScheduleDescription, ScheduleNotFoundError } from '@temporalio/client';
 import { listEvaluations } from '../db/evaluations.ts';
 import { table } from '../report/align.ts';
 import { cleanText } from '../report/clean.ts';
 import { NONE } from '../report/format.ts';
 import { localMinute } from '../report/list-table.ts';
 import type { CommandContext } from './context.ts';
+import { type Firing, lastFiring } from './last-firing.ts';
 import { embeddedWarning, ourSchedules } from './our-schedules.ts';
 import type { Session } from './session.ts';
 import { whileUnavailable } from './while-unavailable.ts';
@@ -19,21 +21,19 @@ export interface ListedSchedule {
   note: string | null;
   /** ISO 8601, soonest first. */
   next: string[];
+  /** The last time it fired; null when it never did, or Temporal has forgotten it. */
+  last_firing: Firing | null;
   last: { evaluation_id: string; status: string; exit_code: number | null; verdict: string | null } | null;
-}
-
-/** What list and describe both say of a schedule. */
-interface Source {
-  scheduleId: string;
-  memo?: Record<string, unknown> | undefined;
-  state: { paused: boolean; note?: string | undefined };
-  info: { nextActionTimes: Date[] };
 }
 
 const NEXT_SHOWN = 3;
 
-async function listed(session: Session, source: Source): Promise<ListedSchedule> {
-  const [row] = await listEvaluations(session.db, { scheduleId: source.scheduleId, limit: 1 });
+async function listed(session: Session, source: ScheduleDescription): Promise<ListedSchedule> {
+  const [[row], firing] = await Promise.all([
+    listEvaluations(session.db, { scheduleId: source.scheduleId, limit: 1 }),
+    lastFiring(session, source.info.recentActions),
+  ]);
+  const failed = firing !== null && firing.message !== null;
   const text = (key: string): string | null => {
     const value = source.memo?.[key];
     return typeof value === 'string' ? value : null;
@@ -47,8 +47,10 @@ async function listed(session: Session, source: Source): Promise<ListedSchedule>
     paused: source.state.paused,
     note: source.state.note ?? null,
     next: source.info.nextActionTimes.slice(0, NEXT_SHOWN).map((time) => time.toISOString()),
+    last_firing: firing,
     last:
-      row === undefined
+      // The evaluation before says nothing of a firing that failed.
+      row === undefined || (failed && row.created_at.getTime() < Date.parse(firing.at))
         ? null
         : { evaluation_id: row.id, status: row.status, exit_code: row.exit_code, verdict: row.verdict },
   };
@@ -59,9 +61,20 @@ export async function describeSchedule(session: Session, name: string): Promise<
   return listed(session, await whileUnavailable(() => session.client.schedule.getHandle(name).describe()));
 }
 
+/** Null for one that is gone: the index lists it a little longer. */
+async function describeIfThere(session: Session, name: string): Promise<ListedSchedule | null> {
+  try {
+    return await describeSchedule(session, name);
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return null;
+    throw error;
+  }
+}
+
 export async function listSchedules(context: CommandContext, session: Session, json: boolean): Promise<void> {
   const summaries = await ourSchedules(session);
-  const schedules = await Promise.all(summaries.map((summary) => listed(session, summary)));
+  const found = await Promise.all(summaries.map((summary) => describeIfThere(session, summary.scheduleId)));
+  const schedules = found.filter((one) => one !== null);
   if (json) context.stdout(`${JSON.stringify(schedules, null, 2)}\n`);
   else if (schedules.length === 0) context.stdout('no schedules; `assay schedule create` makes one\n');
   else context.stdout(`${scheduleTable(schedules).join('\n')}\n`);
@@ -87,9 +100,16 @@ function scheduleTable(schedules: readonly ListedSchedule[]): string[] {
       one.timezone ?? NONE,
       one.paused ? 'paused' : nextText(one.next),
       one.last?.evaluation_id ?? NONE,
-      one.last === null ? NONE : cleanText(one.last.verdict ?? one.last.status),
+      cleanText(outcomeText(one)),
     ]),
   );
+}
+
+/** What came of the last firing: why it failed, else the verdict of its evaluation. */
+export function outcomeText({ last, last_firing: firing }: Pick<ListedSchedule, 'last' | 'last_firing'>): string {
+  if (firing !== null && firing.message !== null) return `${firing.status.replaceAll('_', ' ')}: ${firing.message}`;
+  if (last !== null) return last.verdict ?? last.status;
+  return firing?.status === 'running' ? 'fired, waits for a worker' : NONE;
 }
 
 function nextText(times: readonly string[]): string {

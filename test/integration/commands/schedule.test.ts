@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { ListedSchedule } from '../../../src/commands/schedule-list.ts';
 import { listEvaluations } from '../../../src/db/evaluations.ts';
 import { openWorkplace, until, type Workplace } from './assay.ts';
 
@@ -93,6 +95,28 @@ describe('schedules, served by a worker process', () => {
     expect((await place.run('schedule', 'unpause', name)).code).toBe(0);
     expect((await place.run('schedule', 'delete', name)).code).toBe(0);
     expect((await place.run('schedule', 'trigger', name)).code).toBe(2);
+  });
+
+  test('a firing that failed before there was an evaluation is listed with its reason', async () => {
+    const broken = `broken-${process.pid}`;
+    place.write('broken.yaml', readFileSync(path.join(place.folder, 'suite.yaml'), 'utf8'));
+    await place.run('schedule', 'create', broken, 'broken.yaml', '--cron', '0 2 1 1 *');
+    try {
+      rmSync(path.join(place.folder, 'broken.yaml'));
+      await place.run('schedule', 'trigger', broken);
+      const listed = async () =>
+        (JSON.parse((await place.run('schedule', 'list', '--json')).out) as ListedSchedule[]).find(
+          (one) => one.schedule === broken,
+        );
+      await until(async () => (await listed())?.last_firing?.status === 'failed', 'the firing has failed');
+      expect(await listed()).toMatchObject({
+        last: null,
+        last_firing: { message: expect.stringContaining('broken.yaml') },
+      });
+      expect((await place.run('schedule', 'list')).out).toMatch(new RegExp(`^${broken} .*failed: `, 'm'));
+    } finally {
+      await place.run('schedule', 'delete', broken);
+    }
   });
 
   test('SIGTERM ends the worker with 0', async () => {
