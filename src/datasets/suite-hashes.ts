@@ -5,6 +5,7 @@ import { hashText, hashValue } from '../core/hash.ts';
 import { installedPackage } from '../core/installed-package.ts';
 import type { JudgeConfig, Suite } from '../core/suite.ts';
 import { DEFAULT_FIXTURES } from './check-references.ts';
+import { moduleSources } from './module-sources.ts';
 
 /** What a resume is checked against; see {@link hashSuite}, {@link hashCases} and {@link hashAgent}. */
 export interface SuiteHashes {
@@ -29,12 +30,14 @@ export function hashData(caseHashes: ReadonlyMap<string, string>): string {
   return hashText([...caseHashes.values()].join('\n'));
 }
 
-/** Hash of the agent's configuration, its address and key left out, with the content of its module. */
+/**
+ * Hash of the agent's configuration, its address and key left out, with the content of its module and of what that
+ * imports; see {@link moduleSources}.
+ */
 export async function hashAgent(suite: Suite, suiteRoot: string): Promise<string> {
   const { agent } = suite;
   if (agent.type === 'module') {
-    const module = await readFile(join(suiteRoot, agent.path));
-    return hashValue({ config: agent, module: hashText(module.toString('base64')) });
+    return hashValue({ config: agent, sources: await moduleSources(agent.path, suiteRoot) });
   }
   const { base_url: _url, api_key_env: _key, ...config } = agent;
   return hashValue({ config });
