@@ -11,7 +11,8 @@ export interface MetricAccumulator {
 /**
  * Collects one metric over cases: the mean of case means with its 95 % interval.
  * Wilson on cases where every value is 0 or 1 with one value a case, and at a mean of exactly 0 or 1; otherwise the
- * t interval over case means (standard error clustered by case), cut to [0, 1] for metrics in [0, 1].
+ * t interval over case means (standard error clustered by case), cut to [0, 1] for metrics in [0, 1]. The others are counts,
+ * times and money: their interval is cut at 0.
  */
 export function createMetricAccumulator(metric: string, unit: boolean): MetricAccumulator {
   const moments = createMoments();
@@ -21,10 +22,9 @@ export function createMetricAccumulator(metric: string, unit: boolean): MetricAc
   let singleBinary = true;
 
   function intervalOf(mean: number, stdev: number | null, n: number): Interval | null {
-    if (!unit) return tInterval(mean, stdev, n);
-    if (singleBinary || mean === 0 || mean === 1) return wilson(mean * n, n);
+    if (unit && (singleBinary || mean === 0 || mean === 1)) return wilson(mean * n, n);
     const interval = tInterval(mean, stdev, n);
-    return interval && { low: Math.max(0, interval.low), high: Math.min(1, interval.high) };
+    return interval && { low: Math.max(0, interval.low), high: Math.min(unit ? 1 : Infinity, interval.high) };
   }
 
   return {

@@ -53,6 +53,16 @@ describe('createAggregator', () => {
     expect(result.case_outcomes).toEqual({ passed: 1, failed: 1, flaky: 0, unscored: 1 });
   });
 
+  test('the interval of what cannot be negative does not go below 0', () => {
+    const aggregator = createAggregator();
+    for (const [i, latency_ms] of [10, 20, 5000].entries()) {
+      aggregator.add(reduceCase(facts(`c${i}`, 1), [completed(`c${i}`, 1, 1, { latency_ms })]));
+    }
+    const latency = aggregator.finish().metrics.find((metric) => metric.metric === 'mean_latency_ms');
+    expect(latency?.low).toBe(0);
+    expect(latency?.high).toBeGreaterThan(5000);
+  });
+
   test('one trial a case: Wilson on cases; several: t interval clustered by case; all ones: Wilson with n = cases', () => {
     const single = aggregate(Array.from({ length: 10 }, (_, i) => caseOf(`c${i}`, [i < 7 ? 1 : 0])));
     // statsmodels proportion_confint(7, 10, method='wilson')
