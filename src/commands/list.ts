@@ -5,6 +5,7 @@ import type { EvaluationRow } from '../db/evaluations.ts';
 import type { CommandContext } from './context.ts';
 import { withDatabase } from './database.ts';
 import { whole } from './flag-parsers.ts';
+import { tableWidth } from './table-width.ts';
 
 interface ListFlags {
   suite?: string;
@@ -37,7 +38,7 @@ export function registerList(program: Command, context: CommandContext): void {
       withDatabase(context, async ({ db }) => {
         const entries = await loadEntries(db, flags);
         if (flags.json === true) context.stdout(`${JSON.stringify(entries.map(entryJson), null, 2)}\n`);
-        else context.stdout(await listText(entries, flags));
+        else context.stdout(await listText(entries, flags, tableWidth(context)));
       }),
     );
 }
@@ -84,9 +85,12 @@ function entryJson({ row, ended, completionRate }: ListEntry): unknown {
   };
 }
 
-async function listText(entries: readonly ListEntry[], flags: ListFlags): Promise<string> {
+async function listText(entries: readonly ListEntry[], flags: ListFlags, width: number): Promise<string> {
   if (entries.length === 0) {
-    const filtered = flags.suite !== undefined || flags.status !== undefined || flags.schedule !== undefined;
+    if (flags.schedule !== undefined) {
+      return 'no evaluation fits the filter; `assay schedule list` says whether the schedule fired, and why it failed\n';
+    }
+    const filtered = flags.suite !== undefined || flags.status !== undefined;
     return filtered ? 'no evaluation fits the filter\n' : 'no evaluations yet; start one with `assay run SUITE`\n';
   }
   const { listTable } = await import('../report/list-table.ts');
@@ -100,5 +104,5 @@ async function listText(entries: readonly ListEntry[], flags: ListFlags): Promis
     completion_rate: completionRate,
     verdict: row.verdict,
   }));
-  return `${listTable(rows).join('\n')}\n`;
+  return `${listTable(rows, width).join('\n')}\n`;
 }

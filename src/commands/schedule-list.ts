@@ -1,6 +1,6 @@
 import { type ScheduleDescription, ScheduleNotFoundError } from '@temporalio/client';
 import { listEvaluations } from '../db/evaluations.ts';
-import { table } from '../report/align.ts';
+import { fittedTable } from '../report/align.ts';
 import { cleanText } from '../report/clean.ts';
 import { NONE } from '../report/format.ts';
 import { localMinute } from '../report/list-table.ts';
@@ -8,6 +8,7 @@ import type { CommandContext } from './context.ts';
 import { type Firing, lastFiring } from './last-firing.ts';
 import { embeddedWarning, ourSchedules } from './our-schedules.ts';
 import type { Session } from './session.ts';
+import { tableWidth } from './table-width.ts';
 import { whileUnavailable } from './while-unavailable.ts';
 
 /** A schedule as Temporal has it, with its last evaluation from Postgres. */
@@ -77,21 +78,21 @@ export async function listSchedules(context: CommandContext, session: Session, j
   const schedules = found.filter((one) => one !== null);
   if (json) context.stdout(`${JSON.stringify(schedules, null, 2)}\n`);
   else if (schedules.length === 0) context.stdout('no schedules; `assay schedule create` makes one\n');
-  else context.stdout(`${scheduleTable(schedules).join('\n')}\n`);
+  else context.stdout(`${scheduleTable(schedules, tableWidth(context)).join('\n')}\n`);
   const warning = schedules.length === 0 ? null : embeddedWarning(session);
   if (warning !== null) context.stderr(warning);
 }
 
-function scheduleTable(schedules: readonly ListedSchedule[]): string[] {
-  return table(
+export function scheduleTable(schedules: readonly ListedSchedule[], width: number): string[] {
+  return fittedTable(
     [
       { title: 'schedule' },
-      { title: 'suite', max: 24 },
-      { title: 'cron' },
-      { title: 'time zone' },
+      { title: 'suite', max: 24, min: 6, drop: 2 },
+      { title: 'cron', drop: 3 },
+      { title: 'time zone', drop: 1 },
       { title: 'next' },
-      { title: 'last evaluation' },
-      { title: 'verdict', max: 60 },
+      { title: 'last evaluation', drop: 4 },
+      { title: 'verdict', max: 60, min: 16 },
     ],
     schedules.map((one) => [
       one.schedule,
@@ -102,6 +103,7 @@ function scheduleTable(schedules: readonly ListedSchedule[]): string[] {
       one.last?.evaluation_id ?? NONE,
       cleanText(outcomeText(one)),
     ]),
+    width,
   );
 }
 

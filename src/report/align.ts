@@ -62,7 +62,20 @@ function pieces(text: string): string[] {
     }
   }
   if (word !== '') found.push(word);
-  return found;
+  return withUnits(found);
+}
+
+const UNIT = /^ (?:%|ms|s|min|h)[,.;:)]*$/;
+
+/** `50.0 %` and `12 s` are not torn apart. */
+function withUnits(words: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const word of words) {
+    const before = joined.at(-1);
+    if (before !== undefined && UNIT.test(word) && /\d$/.test(before)) joined[joined.length - 1] = before + word;
+    else joined.push(word);
+  }
+  return joined;
 }
 
 /** A piece wider than a line, cut into pieces that fit. */
@@ -121,6 +134,47 @@ export function table(columns: readonly Column[], rows: readonly (readonly strin
       .map((cell, i) => (columns[i]?.align === 'right' ? padStart(cell, widths[i] ?? 0) : padEnd(cell, widths[i] ?? 0)))
       .join('  ')
       .trimEnd(),
+  );
+}
+
+/** A column of a table that must fit. */
+export interface FittedColumn extends Column {
+  /** Columns it may be narrowed to; default: it is not narrowed. */
+  min?: number;
+  /** Left out where the table is too wide even so, the lowest number first; default: it stays. */
+  drop?: number;
+}
+
+/**
+ * A table of at most `width` columns: cells are cut where `min` allows it, then whole columns are left out in the order
+ * of `drop`. Columns that must stay may still make it wider.
+ */
+export function fittedTable(
+  columns: readonly FittedColumn[],
+  rows: readonly (readonly string[])[],
+  width: number,
+): string[] {
+  const natural = columns.map((column, i) =>
+    Math.min(
+      column.max ?? Infinity,
+      rows.reduce((widest, row) => Math.max(widest, displayWidth(row[i] ?? '')), displayWidth(column.title)),
+    ),
+  );
+  const kept = columns.map((_, i) => i);
+  const least = (i: number): number => Math.min(natural[i] ?? 0, columns[i]?.min ?? Infinity);
+  const total = (of: (i: number) => number): number => kept.reduce((sum, i) => sum + of(i), 2 * (kept.length - 1));
+  const droppable = kept.filter((i) => columns[i]?.drop !== undefined);
+  droppable.sort((a, b) => (columns[a]?.drop ?? 0) - (columns[b]?.drop ?? 0));
+  for (const i of droppable) if (total(least) > width) kept.splice(kept.indexOf(i), 1);
+  const widths = [...natural];
+  // The last column gives way first: it holds the longest texts.
+  for (const i of [...kept].reverse()) {
+    const excess = Math.max(0, total((one) => widths[one] ?? 0) - width);
+    widths[i] = Math.max(least(i), (widths[i] ?? 0) - excess);
+  }
+  return table(
+    kept.flatMap((i) => (columns[i] === undefined ? [] : [{ ...columns[i], max: widths[i] ?? Infinity }])),
+    rows.map((row) => kept.map((i) => row[i] ?? '')),
   );
 }
 

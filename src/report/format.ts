@@ -15,7 +15,12 @@ const RATES: ReadonlySet<string> = new Set([
 export function formatCount(value: number | null): string {
   if (value === null) return NONE;
   const digits = Number.isInteger(value) || Math.abs(value) >= 100 ? 0 : 1;
-  return value.toFixed(digits).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+  return minus(value.toFixed(digits).replace(/\B(?=(\d{3})+(?!\d))/g, ','));
+}
+
+/** With a true minus sign, as wide as the digits beside it. */
+function minus(text: string): string {
+  return text.replace(/^-/, '−');
 }
 
 /** `91.7 %`. A rate that is not all is never printed as 100.0 %. */
@@ -27,7 +32,7 @@ export function formatPercent(value: number | null): string {
 }
 
 export function formatScore(value: number | null): string {
-  return value === null ? NONE : value.toFixed(3);
+  return value === null ? NONE : minus(value.toFixed(3));
 }
 
 /** US dollars, with as many decimals as small sums need. */

@@ -1,4 +1,4 @@
-import { table } from './align.ts';
+import { fittedTable } from './align.ts';
 import { cleanText } from './clean.ts';
 import { formatPercent, NONE } from './format.ts';
 
@@ -21,17 +21,21 @@ export function localMinute(date: Date): string {
   return `${day} ${pad(date.getHours())}:${pad(date.getMinutes())}`;
 }
 
-/** Lines of a table, aligned with full-width names. Ids are never cut: they are there to be copied. */
-export function listTable(evaluations: readonly ListedEvaluation[]): string[] {
-  return table(
+/**
+ * Lines of a table, aligned with full-width names. Ids are never cut: they are there to be copied.
+ * @param width columns it may take; default: no limit
+ */
+export function listTable(evaluations: readonly ListedEvaluation[], width = Infinity): string[] {
+  return fittedTable(
     [
       { title: 'id' },
-      { title: 'suite', max: 24 },
+      // Ids made by Assay begin with the suite and the time.
+      { title: 'suite', max: 24, min: 6, drop: 3 },
       { title: 'status' },
-      { title: 'created' },
-      { title: 'trials', align: 'right' },
-      { title: 'completion', align: 'right' },
-      { title: 'verdict', max: 60 },
+      { title: 'created', drop: 1 },
+      { title: 'trials', align: 'right', drop: 2 },
+      { title: 'completion', align: 'right', drop: 4 },
+      { title: 'verdict', max: 60, min: 16, drop: 5 },
     ],
     evaluations.map((one) => [
       one.evaluation_id,
@@ -42,5 +46,6 @@ export function listTable(evaluations: readonly ListedEvaluation[]): string[] {
       formatPercent(one.completion_rate),
       one.verdict === null ? NONE : cleanText(one.verdict),
     ]),
+    width,
   );
 }

@@ -161,13 +161,18 @@ function nextSteps(input: ReportInput, worst: readonly WorstCase[]): NextStep[] 
   const first = worst[0];
   const quoted = (text: string): string => (/^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
   if (first !== undefined) {
-    steps.push({ what: 'see the worst case step by step', command: `assay show ${id} ${quoted(first.case_id)}` });
+    // The trial the first reason speaks of: the most frequent failure.
+    const trial = first.reasons[0]?.trial_indexes[0];
+    steps.push({
+      what: 'The worst case, step by step',
+      command: `assay show ${id} ${quoted(first.case_id)}${trial === undefined ? '' : ` ${trial}`}`,
+    });
   }
   const { unscored, errored, canceled, missing } = result.counts;
-  if (missing + canceled > 0) steps.push({ what: 'go on with what is missing', command: `assay resume ${id}` });
-  if (unscored + errored > 0) steps.push({ what: 'run again what has no verdict', command: `assay retry ${id}` });
+  if (missing + canceled > 0) steps.push({ what: 'Go on with what is missing', command: `assay resume ${id}` });
+  if (unscored + errored > 0) steps.push({ what: 'Run again what has no verdict', command: `assay retry ${id}` });
   if (verdict.exit_code === EXIT.ok && input.comparison === null) {
-    steps.push({ what: 'compare later runs with this one', command: `assay baseline set ${id}` });
+    steps.push({ what: 'Compare later runs with this one', command: `assay baseline set ${id}` });
   }
   return [...steps, ...(input.next_steps ?? [])];
 }

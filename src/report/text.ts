@@ -17,10 +17,14 @@ export interface TextOptions {
 /** Worst cases described with every reason; the first screen names three. */
 const DESCRIBED = 5;
 
+/** Repetitions whose completion is listed. */
+const REPETITIONS = 10;
+
 function stabilityLines(model: ReportModel, width: number, style: Style): string[] {
   const { stability, pass_at_k, pass_hat_k } = model.result;
   if (stability === null) return [];
-  const rates = stability.by_trial.slice(0, 10).map(formatPercent).join(', ');
+  const more = stability.by_trial.length > REPETITIONS ? ', …' : '';
+  const rates = stability.by_trial.slice(0, REPETITIONS).map(formatPercent).join(', ') + more;
   const k = pass_at_k.length;
   const lines = [
     `completion by repetition: ${rates}`,
@@ -72,10 +76,16 @@ function diagnosisLines(model: ReportModel, width: number, style: Style): string
   return [style('dim', 'Diagnosis'), ...lines];
 }
 
-function nextLines(model: ReportModel, style: Style): string[] {
+function nextLines(model: ReportModel, width: number, style: Style): string[] {
   const steps = model.next_steps;
   const widest = steps.reduce((most, { what }) => Math.max(most, displayWidth(what)), 0);
   if (steps.length === 0) return [];
+  // Commands are there to be copied: they stay on one line, below where there is no room beside.
+  const below = steps.some(({ command }) => widest + displayWidth(command) + 4 > width);
+  if (below) {
+    const lines = steps.flatMap(({ what, command }) => [`  ${what}`, `    ${style('bold', command)}`]);
+    return [style('dim', 'Next'), ...lines];
+  }
   return [
     style('dim', 'Next'),
     ...steps.map(({ what, command }) => `  ${padEnd(what, widest)}  ${style('bold', command)}`),
@@ -101,7 +111,7 @@ export function renderText(model: ReportModel, options: TextOptions = {}): strin
     diagnosisLines(model, width, style),
     comparisonLines(model, width, style),
     gateLines(model, width, style),
-    nextLines(model, style),
+    nextLines(model, width, style),
   ];
   return `${sections
     .filter((lines) => lines.length > 0)

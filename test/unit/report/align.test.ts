@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { box, displayWidth, padEnd, padStart, table, truncate, wrap } from '../../../src/report/align.ts';
+import { box, displayWidth, fittedTable, padEnd, padStart, table, truncate, wrap } from '../../../src/report/align.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 60 }),
@@ -44,6 +44,12 @@ describe('alignment with full-width characters', () => {
     );
   });
 
+  test('a number stays with its unit', () => {
+    expect(wrap('rates: 50.0 %, 60.0 %, 70.0 %', 13)).toEqual(['rates:', '50.0 %,', '60.0 %,', '70.0 %']);
+    expect(wrap('took 12 s (p50 9 ms)', 12)).toEqual(['took 12 s', '(p50 9 ms)']);
+    expect(wrap('a % b', 3)).toEqual(['a %', 'b']);
+  });
+
   test('a limit of lines ends in …', () => {
     expect(wrap('one two three four five', 9, 2)).toEqual(['one two', 'three …']);
     expect(wrap('one two', 9, 1)).toEqual(['one two']);
@@ -57,5 +63,34 @@ describe('alignment with full-width characters', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  describe('a table that must fit', () => {
+    const columns = [
+      { title: 'id' },
+      { title: 'suite', min: 4, drop: 2 },
+      { title: 'created', drop: 1 },
+      { title: 'verdict', min: 8 },
+    ];
+    const rows = [
+      ['id-1', 'energy', '2026-03-18', 'Passed: 9 gates held'],
+      ['id-2', '能源', '2026-03-19', 'Failed: 1 of 9 gates'],
+    ];
+    const heads = (width: number): string[] => (fittedTable(columns, rows, width)[0] ?? '').split(/ +/);
+
+    test('gives way at its end first, then leaves columns out in their order', () => {
+      expect(fittedTable(columns, rows, Infinity)).toEqual(table(columns, rows));
+      expect(fittedTable(columns, rows, 40)[1]).toBe('id-1  energy  2026-03-18  Passed: 9 gat…');
+      expect(heads(34)).toEqual(['id', 'suite', 'created', 'verdict']);
+      expect(heads(30)).toEqual(['id', 'suite', 'verdict']);
+      expect(heads(15)).toEqual(['id', 'verdict']);
+    });
+
+    test('never wider than asked, as long as what stays has room', () => {
+      for (let width = 14; width < 60; width += 1) {
+        for (const line of fittedTable(columns, rows, width)) expect(displayWidth(line)).toBeLessThanOrEqual(width);
+      }
+      expect(fittedTable(columns, rows, 3)[1]).toContain('id-1');
+    });
   });
 });

@@ -22,6 +22,7 @@ test('a rate that is not all is never shown as all, and one that is not none nev
 });
 
 test('counts, money, durations', () => {
+  expect([-12.3, -1234].map(formatCount)).toEqual(['−12.3', '−1,234']);
   expect([0, 7, 12.25, 999.6, 1234567, null].map(formatCount)).toEqual(['0', '7', '12.3', '1,000', '1,234,567', '–']);
   expect([null, 0, 0.00123, 1.5, 1234.56].map(formatMoney)).toEqual(['unknown', '$0', '$0.0012', '$1.50', '$1235']);
   expect([null, 850, 999.7, 12_345, 245_000, 7_620_000].map(formatDuration)).toEqual([

@@ -266,3 +266,26 @@ test('the list is aligned with full-width suite names and keeps ids whole', () =
   expect(a).toContain('2026-03-18 02:00');
   expect(b).toContain('1/3');
 });
+
+test('the list fits a terminal of 80 columns with ids as Assay makes them', () => {
+  const row = {
+    status: 'completed',
+    created_at: new Date(2026, 2, 18, 2, 0),
+    completion_rate: 0.917,
+    ended: 48,
+    planned: 48,
+  };
+  const verdict = 'Failed: 1 of 9 gates: completion_rate is 79.2 %, wanted at least 85 %';
+  const lines = listTable(
+    ['energy-20261129-233457-1821df', 'ops-20261129-233408-37d3ed'].map((evaluation_id) => ({
+      ...row,
+      evaluation_id,
+      suite: evaluation_id.split('-')[0] ?? '',
+      verdict,
+    })),
+    80,
+  );
+  for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(80);
+  expect(lines[0]).toMatch(/^id +suite +status +completion +verdict$/);
+  expect(lines[1]).toContain('Failed: 1 of 9');
+});

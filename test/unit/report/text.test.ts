@@ -48,6 +48,27 @@ describe('text report', () => {
     expect(model.actions.map((action) => action.layer)).toContain('infrastructure');
   });
 
+  test('next steps fit 80 columns with ids as Assay makes them: the commands go below, whole', () => {
+    const model = energyReport(energyCases(UNSAFE));
+    const id = 'benchmark-of-the-energy-assistant-20261129-233457-1821df';
+    const text = renderText(
+      buildReport({ ...model, cases: energyCases(UNSAFE), evaluation: { ...model.evaluation, evaluation_id: id } }),
+    );
+    expect(text).toContain(`\n  The worst case, step by step\n    assay show ${id} TC-011 3\n`);
+    const next = text.slice(text.indexOf('\nNext\n'));
+    for (const line of next.split('\n')) expect(displayWidth(line)).toBeLessThanOrEqual(80);
+  });
+
+  test('the list of repetitions says that it goes on, and keeps numbers with their unit', () => {
+    const model = energyReport(energyCases());
+    const by_trial = Array.from({ length: 14 }, () => 0.5);
+    const stability = { by_trial, mean: 0.5, stdev: 0, expected_stdev: 0, mean_within_case_stdev: 0 };
+    const text = renderText({ ...model, result: { ...model.result, stability } });
+    const list = text.slice(text.indexOf('completion by repetition'), text.indexOf('stdev 0.000'));
+    expect(list.trim().endsWith('50.0 %, …')).toBe(true);
+    expect(list).not.toMatch(/50\.0\n/);
+  });
+
   test.each([72, 80, 120])(
     'no line is wider than %d columns, commands and the comparison at 72 excepted',
     async (width) => {
