@@ -4,12 +4,14 @@ import { nearest } from '../core/did-you-mean.ts';
 import { EXIT, UserError } from '../core/errors.ts';
 import { NAMED_QUERIES } from '../db/named-queries.ts';
 import { type QueryResult, readOnlyQuery } from '../db/read-only-query.ts';
-import { table } from '../report/align.ts';
+import { displayWidth, padEnd, table, truncate } from '../report/align.ts';
 import { cleanText } from '../report/clean.ts';
+import { plural } from '../report/format.ts';
 import type { CommandContext } from './context.ts';
 import { type Database, withDatabase } from './database.ts';
 import { ExitSignal } from './exit-signal.ts';
 import { shownAddress } from './shown-address.ts';
+import { tableWidth } from './table-width.ts';
 
 export interface SqlFlags {
   limit: number;
@@ -47,7 +49,7 @@ async function printRows(context: CommandContext, database: Database, text: stri
     throw refused(error);
   });
   if (flags.json === true) context.stdout(rowsJson(result));
-  else context.stdout(rowsText(result));
+  else context.stdout(rowsText(result, tableWidth(context)));
   if (result.more) context.stderr(`only the first ${flags.limit} rows; --limit asks for more\n`);
 }
 
@@ -74,7 +76,11 @@ function rowsJson(result: QueryResult): string {
   return `${JSON.stringify(rows, null, 2)}\n`;
 }
 
-function rowsText(result: QueryResult): string {
+/**
+ * Rows as a table; one wider than `width` as a block of lines a row. Numbers are rounded to 6 significant digits, which
+ * --json does not do.
+ */
+export function rowsText(result: QueryResult, width: number): string {
   const numeric = result.columns.map((_, i) =>
     result.rows.every((row) => row[i] === null || typeof row[i] === 'number'),
   );
@@ -87,13 +93,31 @@ function rowsText(result: QueryResult): string {
     columns,
     result.rows.map((row) => row.map(cellText)),
   );
-  return `${lines.join('\n')}\n(${result.rows.length} ${result.rows.length === 1 ? 'row' : 'rows'})\n`;
+  const fits = lines.every((line) => displayWidth(line) <= width);
+  const shown = fits ? lines : blocks(result, width);
+  return `${shown.join('\n')}\n(${plural(result.rows.length, 'row')})\n`;
+}
+
+function blocks(result: QueryResult, width: number): string[] {
+  const widest = Math.max(...result.columns.map(displayWidth));
+  return result.rows.flatMap((row, i) => [
+    `── ${i + 1} ${'─'.repeat(Math.max(0, Math.min(width, 40) - 4 - String(i + 1).length))}`,
+    ...result.columns.map((column, at) =>
+      truncate(`${padEnd(column, widest)}  ${cellText(row[at])}`, Math.max(width, widest + 20)).trimEnd(),
+    ),
+  ]);
 }
 
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (value instanceof Date) return value.toISOString().replace('T', ' ').slice(0, 19);
+  if (typeof value === 'number') return numberText(value);
   return cleanText(typeof value === 'string' ? value : JSON.stringify(value));
+}
+
+function numberText(value: number): string {
+  if (!Number.isFinite(value) || Number.isInteger(value)) return String(value);
+  return String(Math.abs(value) >= 1e6 ? Math.round(value) : Number(value.toPrecision(6)));
 }
 
 function hintText(database: Database, flags: SqlFlags): string {
