@@ -14,6 +14,7 @@ import type {
   ModuleTask,
   ParentMessage,
 } from './module-protocol.ts';
+import { syntaxPlace } from './syntax-place.ts';
 
 type AgentFunction = (input: string, context: unknown) => unknown;
 
@@ -69,7 +70,9 @@ async function load(runId: number, { path, exportName }: ModulePlace): Promise<v
     agent = found as AgentFunction;
     send(runId, { type: 'loaded' });
   } catch (error) {
-    send(runId, { type: 'failed', phase: 'load', error: failureOf(error) });
+    const failure = failureOf(error);
+    const at = failure.at ?? (error instanceof SyntaxError ? syntaxPlace(error, path) : null);
+    send(runId, { type: 'failed', phase: 'load', error: { ...failure, at } });
   }
 }
 

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { checkModule } from '../agents/check-module.ts';
 import { EXIT, formatProblem, InputError, UserError } from '../core/errors.ts';
 import type { Problem } from '../core/errors.ts';
 import { loadSuite } from '../datasets/load-suite.ts';
@@ -28,7 +29,7 @@ export async function lintSuite(context: CommandContext, file: string, flags: Li
       cwd: context.cwd,
       ...(vagueWords === undefined ? {} : { vagueWords }),
     });
-    problems = [...loaded.problems, ...(await deeperProblems(loaded, file))];
+    problems = [...loaded.problems, ...(await deeperProblems(loaded, file, context.env))];
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     problems = error.problems;
@@ -44,8 +45,8 @@ export async function lintSuite(context: CommandContext, file: string, flags: Li
   if (errors > 0) throw new ExitSignal(EXIT.usage);
 }
 
-/** What only the parts that use them can tell: whether matchers, prompts and the offline model's script can be read. */
-async function deeperProblems(loaded: LoadedSuite, file: string): Promise<Problem[]> {
+/** What only the parts that use them can tell: whether matchers, prompts, the offline model's script and the agent's module can be used. */
+async function deeperProblems(loaded: LoadedSuite, file: string, env: CommandContext['env']): Promise<Problem[]> {
   const { suite, suiteRoot, cases, positions } = loaded;
   const problems: Problem[] = [];
   for (const evalCase of cases) {
@@ -70,6 +71,10 @@ async function deeperProblems(loaded: LoadedSuite, file: string): Promise<Proble
     await check(() => loadPrompts(folder, judge.language));
   }
   if (script !== undefined) await check(() => readScript(path.join(suiteRoot, script)));
+  if (suite.agent.type === 'module') {
+    const reason = await checkModule(suite.agent, suiteRoot, env);
+    if (reason !== null) problems.push(errorAt({ file, line: 0, column: 0 }, reason));
+  }
   return problems;
 }
 

@@ -54,6 +54,45 @@ test('a matcher only the scorer can judge, such as a date that is none, is an er
   expect(run.stdout).toMatch(/cases\.yaml:1:8: error: case "a": expected arguments: d: /);
 });
 
+const MODULE_SUITE = 'name: s\nkind: deep\ndatasets: [cases.yaml]\nagent: {type: module, path: PATH}\n';
+
+test.each([
+  ['a.mjs', 'export default async (input) => {\n  return input +;\n};\n', /SyntaxError: .*\(a\.mjs:2\)/],
+  ['a.ts', 'export default (input: string) => {\n  return input +;\n};\n', /SyntaxError: .*\(a\.ts:2\)/],
+  [
+    'a.mjs',
+    "import { x } from './b.mjs';\nexport default () => x;\n",
+    /does not provide an export named 'x'.*\(a\.mjs:1\)/,
+  ],
+  ['a.mjs', "import './gone.mjs';\nexport default () => 1;\n", /Cannot find module .*gone\.mjs/],
+  ['a.mjs', 'export const agent = () => 1;\n', /expected a function as export default; the module exports agent/],
+  ['a.mjs', "export default () => 1;\nthrow new Error('no key');\n", /Error: no key \(a\.mjs:2:7\)/],
+  ['a.mjs', 'process.exit(3);\n', /exited with code 3/],
+])('a module that does not load is an error that says why: %s %j', async (file, text, expected) => {
+  const cwd = await folderWith({
+    'suite.yaml': MODULE_SUITE.replace('PATH', file),
+    'cases.yaml': '- {id: a, input: x}\n',
+    [file]: text,
+    'b.mjs': 'export const y = 1;\n',
+  });
+  const run = await runCommand(registerLint, ['lint'], { cwd });
+  expect(run.exitCode).toBe(2);
+  expect(run.stdout).toMatch(expected);
+  expect(run.stdout).toContain(`agent module ${path.join(cwd, file)}`);
+});
+
+test('a module that loads: no problem, and its function is not called', async () => {
+  const cwd = await folderWith({
+    'suite.yaml': MODULE_SUITE.replace('PATH', 'a.ts'),
+    'cases.yaml': '- {id: a, input: x}\n',
+    'a.ts': 'export default (input: string): string => { throw new Error(input); };\n',
+  });
+  expect(await runCommand(registerLint, ['lint'], { cwd })).toMatchObject({
+    exitCode: 0,
+    stdout: '1 case, no problems\n',
+  });
+});
+
 test('a suite that is not there: exit 2', async () => {
   const cwd = await folderWith({});
   const run = await runCommand(registerLint, ['lint', 'nope.yaml'], { cwd });
