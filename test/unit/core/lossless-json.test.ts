@@ -22,7 +22,25 @@ describe('values', () => {
   });
 
   test('property: accepts exactly what JSON.parse accepts', () => {
-    const pieces = fc.constantFrom('{', '}', '[', ']', ',', ':', '"a"', '1', '-', '0', '1e5', '.5', 'true', 'nul', ' ', '"', '\\u12');
+    const pieces = fc.constantFrom(
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '1',
+      '-',
+      '0',
+      '1e5',
+      '.5',
+      'true',
+      'nul',
+      ' ',
+      '"',
+      '\\u12',
+    );
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 12 }), (parts) => {
         const text = parts.join('');
@@ -57,7 +75,10 @@ describe('values', () => {
   });
 
   test('T13: __proto__ and constructor are ordinary own keys', () => {
-    for (const text of ['{"__proto__":{"polluted":1},"constructor":2}', '{"__proto__":{"polluted":1e0},"constructor":2}']) {
+    for (const text of [
+      '{"__proto__":{"polluted":1},"constructor":2}',
+      '{"__proto__":{"polluted":1e0},"constructor":2}',
+    ]) {
       const parsed = value(text) as Record<string, unknown>;
       expect(Object.keys(parsed)).toEqual(['__proto__', 'constructor']);
       expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
