@@ -1,6 +1,7 @@
 import type { NewEvaluation } from '../db/create-evaluation.ts';
 import { trialsOf } from '../db/create-evaluation.ts';
 import { judgeDimensionsFor } from '../scorers/index.ts';
+import { plural } from '../report/format.ts';
 import type { CommandContext } from './context.ts';
 
 /** Tokens of a call nobody has made yet: a rough figure for the estimate, printed as such. */
@@ -35,8 +36,13 @@ export function printDryRun(context: CommandContext, wanted: NewEvaluation, json
     judge_calls: judgeCalls,
     concurrency: suite.concurrency,
     offline: wanted.offline,
-    cost_estimate_usd: wanted.offline ? 0 : total,
+    cost_estimate_usd: total,
   };
+  const nothing = wanted.offline
+    ? total === null
+      ? '; the scripted model costs nothing'
+      : ', as if priced: the scripted model costs nothing'
+    : '';
   if (json) {
     context.stdout(`${JSON.stringify(plan, null, 2)}\n`);
     return;
@@ -47,10 +53,10 @@ export function printDryRun(context: CommandContext, wanted: NewEvaluation, json
       : `about $${plan.cost_estimate_usd.toFixed(4)}`;
   context.stdout(
     [
-      `${suite.name}: ${plan.cases} cases, ${trials} trials, ${suite.concurrency} at a time`,
+      `${suite.name}: ${plural(plan.cases, 'case')}, ${plural(trials, 'trial')}, ${suite.concurrency} at a time`,
       `  agent calls  ${agentModel === null ? 'the module decides' : `at least ${agentCalls} (${agentModel})`}`,
       `  judge calls  ${judgeCalls}${suite.judge === null ? '' : ` (${suite.judge.model})`}`,
-      `  cost         ${wanted.offline ? 'nothing: the scripted model answers' : money}`,
+      `  cost         ${money}${nothing}`,
       '',
     ].join('\n'),
   );

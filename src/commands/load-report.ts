@@ -26,6 +26,7 @@ export async function loadReport(db: Db, row: EvaluationRow, nextSteps: NextStep
       started_at: row.started_at?.toISOString() ?? null,
       ended_at: row.finished_at?.toISOString() ?? null,
       labels: row.labels,
+      offline: row.offline,
     },
     result: stored.result,
     cases: await loadCaseResults(db, row.id, { onlyBad: true, limit: 5_000 }),

@@ -34,6 +34,8 @@ interface ReportEvaluation {
   started_at: string | null;
   ended_at: string | null;
   labels: Record<string, string>;
+  /** True when the suite's scripted model answered: money is what its prices would make it. Default false. */
+  offline?: boolean;
 }
 
 export interface NextStep {

@@ -3,7 +3,7 @@ import type { CaseResult, TrialScore } from '../core/evaluation.ts';
 import type { TrialStatus } from '../core/trial.ts';
 import { table } from './align.ts';
 import { cleanText } from './clean.ts';
-import { formatCount, formatDuration, formatMoney, NONE } from './format.ts';
+import { formatCount, formatDuration, formatMoney, NONE, some } from './format.ts';
 import { jsonLines, labelled, LABEL_WIDTH, type ShowOptions, textLines } from './show-text.ts';
 import { createStyle } from './style.ts';
 
@@ -46,11 +46,11 @@ export function renderCase(shown: ShownCase, options: ShowOptions): string {
     ...labelled('of', [shown.evaluation_id], 0),
     ...(facts.length === 0 ? [] : labelled('case', textLines(facts.join(' · '), width, true), 0)),
     ...(evalCase === null ? [] : labelled('query', textLines(queryOf(evalCase), width, options.full), 0)),
-    ...(evalCase === null ? [] : labelled('expected', jsonLines(evalCase.expected, width, options.full), 0)),
+    ...(evalCase === null ? [] : expectationLines(evalCase, width, options)),
     '',
     ...trialTable(shown.trials),
     ...(shown.trials.length < shown.planned ? [`${shown.planned - shown.trials.length} not started`] : []),
-    ...shown.trials.flatMap((trial) => reasonLines(trial, options)),
+    ...reasonLines(shown.trials, options),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -81,18 +81,41 @@ function trialTable(trials: readonly CaseTrial[]): string[] {
   );
 }
 
-/** What decided against a trial: its error, violations and failed or missing deciding scores. */
-function reasonLines(trial: CaseTrial, options: ShowOptions): string[] {
-  if (trial.status === null || trial.status === 'passed') return [];
-  const texts =
-    trial.error === null
-      ? trial.scores
-          .filter((score) => score.violation || (score.deciding && score.passed !== true))
-          .map((score) => `${score.scorer}: ${score.passed === null ? 'not scored: ' : ''}${score.reason}`)
-      : [`${trial.error.kind}: ${trial.error.message}`];
+/** What a judge reads of it is prose and stands by itself; the checks are data. */
+function expectationLines(evalCase: EvalCase, width: number, options: ShowOptions): string[] {
+  const { criteria, ...checks } = evalCase.expected;
+  const prose = (label: string, text: string | undefined): string[] =>
+    text === undefined ? [] : labelled(label, textLines(text, width, options.full), 0);
+  const checked = Object.keys(checks).length > 0;
   return [
-    '',
-    `trial ${trial.trial_index} ${trial.status}`,
-    ...texts.flatMap((text) => textLines(text, options.width - 2, options.full)).map((line) => `  ${line}`),
+    ...(checked ? labelled('expected', jsonLines(checks, width, options.full), 0) : []),
+    ...prose('criteria', criteria),
+    ...prose('rubric', evalCase.rubric),
   ];
+}
+
+/** Why trials did not pass; those with the same reasons are told once. */
+function reasonLines(trials: readonly CaseTrial[], options: ShowOptions): string[] {
+  const groups = new Map<string, { indexes: number[]; status: string; texts: string[] }>();
+  for (const trial of trials) {
+    if (trial.status === null || trial.status === 'passed') continue;
+    const texts = reasonsOf(trial);
+    const key = JSON.stringify([trial.status, ...texts]);
+    const group = groups.get(key) ?? { indexes: [], status: trial.status, texts };
+    group.indexes.push(trial.trial_index);
+    groups.set(key, group);
+  }
+  return [...groups.values()].flatMap(({ indexes, status, texts }) => [
+    '',
+    `${indexes.length === 1 ? 'trial' : 'trials'} ${some(indexes.map(String), 10)} ${status}`,
+    ...texts.flatMap((text) => textLines(text, options.width - 2, options.full)).map((line) => `  ${line}`),
+  ]);
+}
+
+/** What decided against a trial: its error, violations and failed or missing deciding scores. */
+function reasonsOf(trial: CaseTrial): string[] {
+  if (trial.error !== null) return [`${trial.error.kind}: ${trial.error.message}`];
+  return trial.scores
+    .filter((score) => score.violation || (score.deciding && score.passed !== true))
+    .map((score) => `${score.scorer}: ${score.passed === null ? 'not scored: ' : ''}${score.reason}`);
 }

@@ -132,10 +132,12 @@ function cost(model: ReportModel): string[] {
   const { cost_usd: money, tokens } = model.result;
   const sum = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
   const all = sum(tokens.agent, tokens.judge);
+  const spent = sum(money.agent, money.judge) ?? 0;
+  const pretended = model.evaluation.offline === true && spent > 0 ? ' as if priced' : '';
   const parts = [
     money.agent === null && money.judge === null
       ? 'money unknown (no price for the model)'
-      : `${formatMoney(sum(money.agent, money.judge))} (agent ${formatMoney(money.agent)}, judge ${formatMoney(money.judge)})`,
+      : `${formatMoney(sum(money.agent, money.judge))} (agent ${formatMoney(money.agent)}, judge ${formatMoney(money.judge)})${pretended}`,
     all === null ? 'tokens unknown' : `${formatCount(all)} tokens`,
     ...(model.duration_ms === null ? [] : [formatDuration(model.duration_ms)]),
   ];

@@ -59,6 +59,16 @@ describe('text report', () => {
     for (const line of next.split('\n')) expect(displayWidth(line)).toBeLessThanOrEqual(80);
   });
 
+  test('money of a scripted model is said to be pretended', () => {
+    const model = energyReport(energyCases());
+    const cost = (offline: boolean): string =>
+      renderText({ ...model, evaluation: { ...model.evaluation, offline } })
+        .split('\n')
+        .find((line) => line.startsWith('Cost')) ?? '';
+    expect(cost(true)).toMatch(/^Cost +\$0\.\d+ \(agent .*\) as if priced · );
+    expect(cost(false)).not.toContain('priced');
+  });
+
   test('the list of repetitions says that it goes on, and keeps numbers with their unit', () => {
     const model = energyReport(energyCases());
     const by_trial = Array.from({ length: 14 }, () => 0.5);

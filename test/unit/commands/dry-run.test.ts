@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { registerRun } from '../../../src/commands/run.ts';
+import { runCommand } from './command-harness.ts';
+import { folderWith } from '../datasets/temporary-folder.ts';
+
+const SUITE = `name: tiny
+kind: smoke
+datasets: [cases.yaml]
+offline_model: model.yaml
+agent: { type: openai, model: m-1 }
+judge: null
+trials: 1
+`;
+
+async function dryRun(more: string, env: Record<string, string> = {}): Promise<string> {
+  const cwd = await folderWith({
+    'suite.yaml': SUITE + more,
+    'cases.yaml': '- { id: a, input: Hi, expected: { answer_contains: [hi] } }\n',
+    'model.yaml': 'rules: [{ reply: { text: hi } }]\n',
+  });
+  return (await runCommand(registerRun, ['run', 'suite.yaml', '--dry-run'], { cwd, env })).stdout;
+}
+
+const PRICES = 'prices: { m-1: { input: 1, output: 4 } }\n';
+
+test('the estimate is what a run would print: the price list counts offline too, and is said to', async () => {
+  const offline = await dryRun(PRICES);
+  expect(offline).toContain('tiny: 1 case, 1 trial, ');
+  expect(offline).toMatch(/cost +about \$0\.0027, as if priced: the scripted model costs nothing/);
+  expect(await dryRun(PRICES, { OPENAI_API_KEY: 'k' })).toMatch(/cost +about \$0\.0027\n/);
+});
+
+test('without a price nothing is claimed', async () => {
+  expect(await dryRun('')).toMatch(/cost +unknown \(no price .*; the scripted model costs nothing/);
+});
