@@ -263,6 +263,12 @@ describe('processes', () => {
     expect(new Set(pids.map((trajectory) => trajectory.answer)).size).toBe(1);
   });
 
+  test('end by themselves when nobody needs them, and the next trial gets a new one', async () => {
+    const { answer } = await run('pid', {}, { idleMs: 100 });
+    await until(() => !isRunning(Number(answer)), 'the idle process to end');
+    expect((await run('pid')).answer).not.toBe(answer);
+  });
+
   test('are gone after close', async () => {
     const { answer } = await run('pid');
     expect(isRunning(Number(answer))).toBe(true);
