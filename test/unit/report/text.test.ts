@@ -65,7 +65,7 @@ describe('text report', () => {
       renderText({ ...model, evaluation: { ...model.evaluation, offline } })
         .split('\n')
         .find((line) => line.startsWith('Cost')) ?? '';
-    expect(cost(true)).toMatch(/^Cost +\$0\.\d+ \(agent .*\) as if priced · );
+    expect(cost(true)).toMatch(/^Cost +\$0\.\d+ \(agent .*\) as if priced · /);
     expect(cost(false)).not.toContain('priced');
   });
 
