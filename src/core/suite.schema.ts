@@ -143,9 +143,7 @@ export const suiteSchema: z.ZodType<Suite> = strictObject(
     datasets: names.min(1, { error: 'expected at least one dataset file' }),
     tools: z.array(toolDefinitionSchema).default([]),
     fixtures: z.record(z.string(), z.array(mockFixtureSchema)).default({}),
-    agent: z.discriminatedUnion('type', [openAiAgent, moduleAgent], {
-      error: (issue) => (issue.code === 'invalid_union' ? 'expected openai or module' : undefined),
-    }),
+    agent: z.discriminatedUnion('type', [openAiAgent, moduleAgent]),
     judge: judge.nullable().default(null),
     offline_model: text.exactOptional(),
     decides: names.min(1).exactOptional(),

@@ -22,6 +22,8 @@ const OWN_GATES: ReadonlySet<string> = new Set(['regression', 'any_verdict']);
 export interface SuiteCheck {
   suite: Suite;
   cases: readonly EvalCase[];
+  /** False when cases are missing because of errors: then nothing is said of how many there are, or of what kind. */
+  allCases: boolean;
   source: SourceValue;
   folder: SuiteFolder;
   fixtures: NamedFixtures;
@@ -71,11 +73,14 @@ async function checkFiles({ suite, source, folder, report }: SuiteCheck): Promis
   }
 }
 
-function checkSize({ suite, cases, source, report }: SuiteCheck): void {
+function checkSize({ suite, cases, allCases, source, report }: SuiteCheck): void {
   const size = SIZES[suite.kind];
-  if (size === null || cases.length === 0 || (cases.length >= size.min && cases.length <= size.max)) return;
+  if (size === null || !allCases || cases.length === 0 || (cases.length >= size.min && cases.length <= size.max))
+    return;
   const advice = `a ${suite.kind} suite ${size.use} and has ${size.min} to ${size.max}`;
-  report(warningAt(source.place(['kind']), `kind: ${cases.length} cases; ${advice}`));
+  report(
+    warningAt(source.place(['kind']), `kind: ${cases.length} ${cases.length === 1 ? 'case' : 'cases'}; ${advice}`),
+  );
 }
 
 function checkJudge({ suite, source, report }: SuiteCheck): void {
@@ -84,7 +89,7 @@ function checkJudge({ suite, source, report }: SuiteCheck): void {
   report(warningAt(source.place(['judge', 'model']), message));
 }
 
-function checkGates({ suite, cases, source, report }: SuiteCheck): void {
+function checkGates({ suite, cases, allCases, source, report }: SuiteCheck): void {
   for (const name of suite.gates_off) {
     const problem = cannotSwitchOff(name);
     if (problem !== null) report(errorAt(source.place(['gates_off']), `gates_off: ${problem}`));
@@ -98,7 +103,7 @@ function checkGates({ suite, cases, source, report }: SuiteCheck): void {
       ['dimension', gate.dimension, cases.flatMap((evalCase) => evalCase.dimension ?? [])],
     ];
     for (const [key, wanted, values] of groups) {
-      if (wanted === undefined || cases.length === 0 || values.includes(wanted)) continue;
+      if (wanted === undefined || !allCases || cases.length === 0 || values.includes(wanted)) continue;
       const meant = didYouMean(wanted, new Set(values));
       report(
         warningAt(

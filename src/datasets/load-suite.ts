@@ -65,6 +65,7 @@ export async function loadSuite(path: string, options: LoadSuiteOptions): Promis
   const suite = parseSuite(record, parts, source, report);
   const collector = new CaseCollector(report, options.vagueWords);
   const files = suite?.datasets ?? datasetNames(record);
+  const errorsBefore = countErrors(problems);
   for (const [index, dataset] of files.entries()) {
     const place = source.place(typeof record['datasets'] === 'string' ? ['datasets'] : ['datasets', index]);
     const safe = await resolveInside(suiteRoot, dataset, folder.allowOutside);
@@ -77,7 +78,8 @@ export async function loadSuite(path: string, options: LoadSuiteOptions): Promis
   if (parts.readable) checkCases(parts, record, collector, report);
   if (suite !== null) {
     if (!hasErrors(problems)) checkUnused(parts.fixtures, collector.cases, report);
-    await checkSuite({ suite, cases: collector.cases, source, folder, fixtures: parts.fixtures, report });
+    const allCases = countErrors(problems) === errorsBefore;
+    await checkSuite({ suite, cases: collector.cases, allCases, source, folder, fixtures: parts.fixtures, report });
   }
   if (suite === null || hasErrors(problems)) throw new InputError(sorted(problems));
   const caseHashes = hashCases(collector.cases, suite);
@@ -169,7 +171,11 @@ function checkUnused(fixtures: NamedFixtures, cases: readonly EvalCase[], report
 }
 
 function hasErrors(problems: readonly Problem[]): boolean {
-  return problems.some((problem) => problem.severity === 'error');
+  return countErrors(problems) > 0;
+}
+
+function countErrors(problems: readonly Problem[]): number {
+  return problems.filter((problem) => problem.severity === 'error').length;
 }
 
 /** Dataset names of a suite that did not parse: their problems are shown together with the suite's. */

@@ -30,6 +30,15 @@ const NAME_COLUMNS = new Set(
   ).split(' '),
 );
 
+/** Columns of structure: JSON in the cell. */
+const JSON_COLUMNS = new Set(
+  (
+    'messages turns expected context mock metadata expected.calls expected.any_of expected.answer_json expected.state ' +
+    'expected.calls_per_tool context.memory context.documents context.prompt_segments context.sub_agents mock.state ' +
+    'mock.tools'
+  ).split(' '),
+);
+
 interface Row {
   cells: string[];
   offset: number;
@@ -160,6 +169,10 @@ function cellValue(column: string, cell: string): { ok: true; value: Json } | { 
     return { ok: true, value: names.filter((name) => name !== '') };
   }
   if (text === 'null') return { ok: true, value: null };
+  if (JSON_COLUMNS.has(column)) {
+    const example = column === 'expected.calls' ? ', such as [{"tool": "refund", "args": {"order": 88}}]' : '';
+    return { ok: false, error: `write JSON in the cell${example}; got ${JSON.stringify(cell)}` };
+  }
   if (column === 'expected.ignore_case' && /^(true|false)$/i.test(text)) {
     return { ok: true, value: text.toLowerCase() === 'true' };
   }

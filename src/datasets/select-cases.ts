@@ -66,9 +66,12 @@ function nothingSelected(cases: readonly EvalCase[], filter: CaseFilter, keys: r
     const more = values.size > 20 ? `, … (${values.size} in all)` : '';
     return values.size === 0 ? `no case has a ${key}` : `${key}: ${shown}${more}${near}`;
   });
-  return new UserError(`The filter ${asked} selects none of the ${cases.length} cases`, {
-    hint: `There is: ${available.join('; ')}`,
-  });
+  return new UserError(
+    `The filter ${asked} selects none of the ${cases.length} ${cases.length === 1 ? 'case' : 'cases'}`,
+    {
+      hint: `There is: ${available.join('; ')}`,
+    },
+  );
 }
 
 function isFilterKey(key: string): key is FilterKey {

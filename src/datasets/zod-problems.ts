@@ -36,7 +36,7 @@ function problemsOf(issue: Issue, base: Path, context: ProblemContext): Problem[
       );
     }
     case 'invalid_union':
-      if (issue.errors.length === 0) return [at(`${issue.message}, got ${describe(value)}`)];
+      if (issue.errors.length === 0) return [discriminatorProblem(issue, path, value, context)];
       return unionProblems(issue, path, context) ?? [at(`expected ${wanted(issue, value)}, got ${describe(value)}`)];
     case 'invalid_type':
       if (value === undefined) return [missing(path, issue.expected, context)];
@@ -77,6 +77,21 @@ function sizeMessage(custom: string, origin: string, bound: string, limit: numbe
   const unit = origin === 'array' ? ' items' : origin === 'string' ? ' characters' : '';
   const got = typeof value === 'number' ? `, got ${value}` : '';
   return `expected ${bound} ${limit}${unit}${got}`;
+}
+
+/** A key such as `kind` or `type` that tells alternatives apart has none of the known values. */
+function discriminatorProblem(
+  issue: Extract<Issue, { code: 'invalid_union' }>,
+  path: Path,
+  value: Json | undefined,
+  context: ProblemContext,
+): Problem {
+  const known = ('options' in issue ? (issue.options ?? []) : []).map(String);
+  const oneOf = `one of ${known.join(', ')}`;
+  if (value === undefined) return missing(path, oneOf, context);
+  const label = `${context.prefix ?? ''}${(context.name ?? formatPath)(path)}: `;
+  const meant = typeof value === 'string' ? didYouMean(value, known) : '';
+  return errorAt(context.place(path), `${label}expected ${oneOf}, got ${describe(value)}${meant}`);
 }
 
 /** The problems of the alternative that was probably meant: the only one whose own type fits. */

@@ -246,6 +246,28 @@ describe('every problem at once', () => {
     expect((await errorsOf({ 'suite.yaml': SUITE + addition })).join('\n')).toContain(message);
   });
 
+  test('cases that did not load are not missed twice: nothing is said of sizes and groups then', async () => {
+    const suite = `${SUITE.replace('deep', 'smoke')}gates: {"category:refund": {metric: completion_rate, min: 1}}\n`;
+    const broken = '- {id: a, input: x}\n- {id: b, inptu: y, category: refund}\n';
+    const messages = await errorsOf({ 'suite.yaml': suite, 'cases.yaml': broken });
+    expect(messages.join('\n')).toContain('did you mean "input"');
+    expect(messages.join('\n')).not.toMatch(/kind: |applies to no case/);
+    const warnings = (await load({ 'suite.yaml': suite })).problems.map((problem) => problem.message).join('\n');
+    expect(warnings).toMatch(/kind: 2 cases; [^]*applies to no case/);
+  });
+
+  test('an unknown kind of agent or failure: what is known, and what was probably meant', async () => {
+    const cases = '- {id: a, input: x, mock: {tools: [{tool: f, fail: timeot}, {tool: g, fail: {message: m}}]}}\n';
+    const messages = await errorsOf({ 'suite.yaml': SUITE.replace('openai', 'opena'), 'cases.yaml': cases });
+    expect(messages).toEqual([
+      'suite.yaml:4:15 agent.type: expected one of openai, module, got text "opena" (did you mean "openai"?)',
+      expect.stringMatching(
+        /fail\.kind: expected one of timeout, http_500, .*got text "timeot" \(did you mean "timeout"\?\)$/,
+      ),
+      expect.stringMatching(/missing: mock\.tools\[1\]\.replies\[0\]\.fail\.kind \(one of timeout, /),
+    ]);
+  });
+
   test('a suite file that is not there, empty, or not an object', async () => {
     const folder = await folderWith({ 'empty.yaml': '', 'list.yaml': '- a\n' });
     const errors = async (name: string): Promise<string[]> =>
@@ -299,7 +321,7 @@ describe('cases and references', () => {
     expect(text).toContain('fixtures: "idle" is used by no case');
     expect(text).toContain('expected.must_not_call names the tool "drop"');
     expect(text).toContain("the judge is the agent's own model (m)");
-    expect(text).toContain('1 cases; a smoke suite runs on every prompt change and has 10 to 20');
+    expect(text).toContain('1 case; a smoke suite runs on every prompt change and has 10 to 20');
     expect(text).toContain('"tag:nope" applies to no case');
     expect(text).toContain('safety.forbidden_tools: the suite has no tool "g"');
     expect(problems).toHaveLength(6);

@@ -69,6 +69,13 @@ describe('D7: CSV', () => {
     ]);
   });
 
+  test('a structured column without JSON says what to write', () => {
+    expect(read('id,expected.calls,metadata\na,refund,x').problems).toEqual([
+      '2:3 column "expected.calls": write JSON in the cell, such as [{"tool": "refund", "args": {"order": 88}}]; got "refund"',
+      '2:10 column "metadata": write JSON in the cell; got "x"',
+    ]);
+  });
+
   test('headers: no id, a name twice, no name', () => {
     expect(read('input,tags\nx,y').problems).toEqual(['1:1 no column "id"; the columns are input, tags']);
     expect(read('id,input,input\n1,2,3').problems).toEqual(['1:10 column "input" is there twice']);
