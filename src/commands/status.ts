@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { EvaluationRow } from '../db/evaluations.ts';
 import type { Progress } from '../db/missing-trials.ts';
+import { formatDuration, plural } from '../report/format.ts';
 import type { CommandContext } from './context.ts';
 import { type Database, withDatabase } from './database.ts';
 import { endedTrials, secondsLeft } from './eta.ts';
@@ -121,13 +122,22 @@ export function nextCommands({ row, progress, temporal }: Status): NextCommand[]
 export function statusText(status: Status): string {
   const { row, progress } = status;
   const lines = [
-    `${row.id}  ${row.status}${status.ageMs === null ? '' : `  (started ${age(status.ageMs)} ago)`}`,
-    `  suite     ${row.suite}: ${row.cases} cases, agent ${row.agent_model ?? row.agent_version}`,
+    `${row.id}  ${row.status}${timesText(status)}`,
+    `  suite     ${row.suite}: ${plural(row.cases, 'case')}, agent ${row.agent_model ?? row.agent_version}`,
     `  trials    ${countsText(progress)}`,
     ...stateLines(status),
     ...nextCommands(status).map((step) => `  → ${step.command}    ${step.what}`),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function timesText({ row, ageMs }: Status): string {
+  if (ageMs === null) return '';
+  const took =
+    row.started_at === null || row.finished_at === null
+      ? ''
+      : `, took ${formatDuration(Math.max(0, row.finished_at.getTime() - row.started_at.getTime()))}`;
+  return `  (started ${age(ageMs)} ago${took})`;
 }
 
 function stateLines(status: Status): string[] {

@@ -7,7 +7,17 @@ import type { EvaluationRow } from '../../../src/db/evaluations.ts';
 const progress = { planned: 100, passed: 30, failed: 5, unscored: 3, errored: 2, running: 4, recent: 30 };
 
 function status(row: Partial<EvaluationRow>, more: Partial<Status> = {}): Status {
-  const full = { id: 'e-1', suite: 'ops', cases: 50, agent_model: 'm', stop_message: null, verdict: null, ...row };
+  const full = {
+    id: 'e-1',
+    suite: 'ops',
+    cases: 50,
+    agent_model: 'm',
+    started_at: null,
+    finished_at: null,
+    stop_message: null,
+    verdict: null,
+    ...row,
+  };
   return { row: full as EvaluationRow, progress, ageMs: 60_000, temporal: 'up', ...more };
 }
 
@@ -29,6 +39,12 @@ describe('status text', () => {
     const text = statusText(status({ status: 'running' }, { temporal: null }));
     expect(text).toContain('Nothing works on it now');
     expect(text).toContain('assay resume e-1    go on with what is missing');
+  });
+  test('finished: how long it took', () => {
+    const times = { started_at: new Date(1_000), finished_at: new Date(201_000) };
+    const text = statusText(status({ status: 'completed', cases: 1, ...times }));
+    expect(text).toContain('(started 60 s ago, took 3 min 20 s)');
+    expect(text).toContain('ops: 1 case, agent m');
   });
   test('stopped: why, and how to go on', () => {
     const stop = { status: 'stopped', stop_kind: 'budget', stop_message: 'the budget is spent' } as const;
