@@ -1,6 +1,7 @@
 import type { Db } from '../db/connect.ts';
 import type { EvaluationRow } from '../db/evaluations.ts';
 import { loadCaseResults, loadEvaluationResult, loadGates } from '../db/results.ts';
+import { loadUnmatchedCalls } from '../db/unmatched-calls.ts';
 import type { Stop } from '../core/evaluation.ts';
 import { UserError } from '../core/errors.ts';
 import { buildReport, type NextStep, type ReportModel } from '../report/report-model.ts';
@@ -34,6 +35,7 @@ export async function loadReport(db: Db, row: EvaluationRow, nextSteps: NextStep
     baseline_label: stored.comparison === null ? null : row.baseline_label,
     gates: await loadGates(db, row.id),
     verdict: { exit_code: row.exit_code, summary: row.verdict ?? '' },
+    unmatched_calls: await loadUnmatchedCalls(db, row.id),
     next_steps: nextSteps,
   });
 }

@@ -43,6 +43,15 @@ export interface NextStep {
   command: string;
 }
 
+/** Calls of one tool that no mock answered: a fixture is missing, or the agent called what nobody foresaw. */
+interface UnmatchedCalls {
+  tool: string;
+  calls: number;
+  cases: number;
+  /** The first few. */
+  case_ids: string[];
+}
+
 export interface ReportInput {
   evaluation: ReportEvaluation;
   result: EvaluationResult;
@@ -53,6 +62,8 @@ export interface ReportInput {
   baseline_label: string | null;
   gates: GateResult[];
   verdict: Verdict;
+  /** Tools whose calls no mock answered, most calls first. Default: none. */
+  unmatched_calls?: UnmatchedCalls[];
   /** Added after the report's own next steps, e.g. where the Temporal UI is. */
   next_steps?: NextStep[];
 }
@@ -83,6 +94,7 @@ export interface ReportModel {
   comparison: Comparison | null;
   baseline_label: string | null;
   gates: GateResult[];
+  unmatched_calls: UnmatchedCalls[];
   next_steps: NextStep[];
 }
 
@@ -206,6 +218,11 @@ export function buildReport(input: ReportInput): ReportModel {
     comparison: input.comparison,
     baseline_label: input.baseline_label,
     gates: input.gates,
+    unmatched_calls: (input.unmatched_calls ?? []).map((one) => ({
+      ...one,
+      tool: cleanText(one.tool),
+      case_ids: one.case_ids.map(cleanText),
+    })),
     next_steps: nextSteps(input, worst),
   };
 }

@@ -1,5 +1,5 @@
 import { displayWidth, padEnd, wrap } from './align.ts';
-import { formatPercent, formatScore, plural, some } from './format.ts';
+import { formatCount, formatPercent, formatScore, plural, some } from './format.ts';
 import type { ReportModel } from './report-model.ts';
 import { createStyle } from './style.ts';
 import type { Style } from './style.ts';
@@ -76,6 +76,13 @@ function diagnosisLines(model: ReportModel, width: number, style: Style): string
   return [style('dim', 'Diagnosis'), ...lines];
 }
 
+function unmatchedLines({ unmatched_calls: tools }: ReportModel, width: number): string[] {
+  if (tools.length === 0) return [];
+  const calls = tools.reduce((sum, one) => sum + one.calls, 0);
+  const listed = tools.map((one) => `${one.tool} ${formatCount(one.calls)} (${some(one.case_ids, 3, one.cases)})`);
+  return wrap(`No mock answered ${plural(calls, 'call')}: ${listed.join(', ')}`, width, 4);
+}
+
 function nextLines(model: ReportModel, width: number, style: Style): string[] {
   const steps = model.next_steps;
   const widest = steps.reduce((most, { what }) => Math.max(most, displayWidth(what)), 0);
@@ -109,6 +116,7 @@ export function renderText(model: ReportModel, options: TextOptions = {}): strin
     stabilityLines(model, width, style),
     worstLines(model, width, style),
     diagnosisLines(model, width, style),
+    unmatchedLines(model, width),
     comparisonLines(model, width, style),
     gateLines(model, width, style),
     nextLines(model, width, style),

@@ -8,6 +8,7 @@ import { docRecall } from './doc-recall.ts';
 import { highRiskApproval } from './high-risk-approval.ts';
 import { neededDimensions } from './judged.ts';
 import { limits } from './limits.ts';
+import { mockCoverage } from './mock-coverage.ts';
 import { mustCall } from './must-call.ts';
 import { mustNotCall } from './must-not-call.ts';
 import { outcome } from './outcome.ts';
@@ -33,6 +34,7 @@ const SCORERS: readonly Scorer[] = [
   stepEfficiency,
   toolSchema,
   docRecall,
+  mockCoverage,
 ];
 
 /**

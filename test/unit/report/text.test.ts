@@ -69,6 +69,18 @@ describe('text report', () => {
     expect(cost(false)).not.toContain('priced');
   });
 
+  test('calls no mock answered are named with their tools and cases', () => {
+    const model = energyReport(energyCases());
+    const unmatched_calls = [
+      { tool: 'refund', calls: 7, cases: 4, case_ids: ['a', 'b', 'c'] },
+      { tool: 'notify', calls: 1, cases: 1, case_ids: ['a'] },
+    ];
+    expect(renderText({ ...model, unmatched_calls })).toContain(
+      '\n\nNo mock answered 8 calls: refund 7 (a, b, c and 1 more), notify 1 (a)\n\n',
+    );
+    expect(renderText(model)).not.toContain('No mock');
+  });
+
   test('the list of repetitions says that it goes on, and keeps numbers with their unit', () => {
     const model = energyReport(energyCases());
     const by_trial = Array.from({ length: 14 }, () => 0.5);
