@@ -1,7 +1,7 @@
 import type { NewEvaluation } from '../db/create-evaluation.ts';
 import { trialsOf } from '../db/create-evaluation.ts';
 import { judgeDimensionsFor } from '../scorers/index.ts';
-import { plural } from '../report/format.ts';
+import { formatMoney, plural } from '../report/format.ts';
 import type { CommandContext } from './context.ts';
 
 /** Tokens of a call nobody has made yet: a rough figure for the estimate, printed as such. */
@@ -50,7 +50,7 @@ export function printDryRun(context: CommandContext, wanted: NewEvaluation, json
   const money =
     plan.cost_estimate_usd === null
       ? 'unknown (no price for the model; see `prices:`)'
-      : `about $${plan.cost_estimate_usd.toFixed(4)}`;
+      : `about ${formatMoney(plan.cost_estimate_usd)}`;
   context.stdout(
     [
       `${suite.name}: ${plural(plan.cases, 'case')}, ${plural(trials, 'trial')}, ${suite.concurrency} at a time`,

@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 import type { EvaluationRow } from '../db/evaluations.ts';
 import type { Progress } from '../db/missing-trials.ts';
+import { wrap } from '../report/align.ts';
 import { formatDuration, plural } from '../report/format.ts';
 import type { CommandContext } from './context.ts';
 import { type Database, withDatabase } from './database.ts';
 import { endedTrials, secondsLeft } from './eta.ts';
+import { tableWidth } from './table-width.ts';
 
 const HELP = `
 Examples:
@@ -26,7 +28,11 @@ export function registerStatus(program: Command, context: CommandContext): void 
     .action(async (id: string | undefined, flags: { json?: boolean }) =>
       withDatabase(context, async (database) => {
         const status = await readStatus(database, id);
-        context.stdout(flags.json === true ? `${JSON.stringify(statusJson(status), null, 2)}\n` : statusText(status));
+        const text =
+          flags.json === true
+            ? `${JSON.stringify(statusJson(status), null, 2)}\n`
+            : statusText(status, tableWidth(context));
+        context.stdout(text);
       }),
     );
 }
@@ -118,17 +124,29 @@ export function nextCommands({ row, progress, temporal }: Status): NextCommand[]
   }
 }
 
-/** @param status of the evaluation; the text is a few lines and ends with a newline. */
-export function statusText(status: Status): string {
+/**
+ * A few lines about an evaluation, ending with a newline.
+ * @param width columns of the terminal; longer lines but commands are wrapped. Default: no limit.
+ */
+export function statusText(status: Status, width = Infinity): string {
   const { row, progress } = status;
   const lines = [
     `${row.id}  ${row.status}${timesText(status)}`,
     `  suite     ${row.suite}: ${plural(row.cases, 'case')}, agent ${row.agent_model ?? row.agent_version}`,
     `  trials    ${countsText(progress)}`,
-    ...stateLines(status),
+    ...stateLines(status).flatMap((line) => wrapped(line, width)),
     ...nextCommands(status).map((step) => `  → ${step.command}    ${step.what}`),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+const LABEL = '  verdict   '.length;
+
+/** A labelled line; what does not fit stands below its text. */
+function wrapped(line: string, width: number): string[] {
+  if (line.length <= width) return [line];
+  const texts = wrap(line.slice(LABEL), Math.max(20, width - LABEL));
+  return texts.map((text, i) => `${i === 0 ? line.slice(0, LABEL) : ' '.repeat(LABEL)}${text}`);
 }
 
 function timesText({ row, ageMs }: Status): string {
@@ -146,7 +164,7 @@ function stateLines(status: Status): string[] {
   if (row.status === 'running') {
     // Trials of a killed process still count as running; without Temporal nothing can go on.
     if (status.temporal === null)
-      return ['  Nothing works on it now: Temporal is not running here, or does not answer.'];
+      return ['  now       Nothing works on it: Temporal is not running here, or does not answer.'];
     const seconds = eta(status);
     if (seconds !== null) return [`  left      about ${age(seconds * 1_000)}`];
     return ['  left      not known: no trial ended in the last 30 s'];

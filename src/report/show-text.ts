@@ -35,11 +35,25 @@ function kept(lines: string[], full: boolean): string[] {
 /** A key with its colon, a string, or what stands between strings; each with the commas and brackets that close it. */
 const JSON_PIECES = /(?:"(?:[^"\\]|\\.)*"?:?|[^",{}[\]]+|[{[])[,}\]]*|[,}\]]+/g;
 
+/** A key stays with its value where both fit on a line. */
+function jsonPieces(json: string, width: number): string[] {
+  const pieces: string[] = [];
+  for (const [piece] of json.matchAll(JSON_PIECES)) {
+    const before = pieces.at(-1);
+    if (before?.endsWith('":') === true && displayWidth(before) + displayWidth(piece) <= width) {
+      pieces[pieces.length - 1] = before + piece;
+    } else {
+      pieces.push(piece);
+    }
+  }
+  return pieces;
+}
+
 /** A value as JSON: on one line, or broken between keys and values; only a string wider than a line is broken itself. */
 export function jsonLines(value: unknown, width: number, full: boolean): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const [piece] of clean(JSON.stringify(value) ?? 'null', full).matchAll(JSON_PIECES)) {
+  for (const piece of jsonPieces(clean(JSON.stringify(value) ?? 'null', full), width)) {
     if (displayWidth(line) + displayWidth(piece) <= width) {
       line += piece;
       continue;

@@ -37,7 +37,7 @@ describe('status text', () => {
   });
   test('running, but nothing works on it', () => {
     const text = statusText(status({ status: 'running' }, { temporal: null }));
-    expect(text).toContain('Nothing works on it now');
+    expect(text).toContain('Nothing works on it: ');
     expect(text).toContain('assay resume e-1    go on with what is missing');
   });
   test('finished: how long it took', () => {
@@ -45,6 +45,13 @@ describe('status text', () => {
     const text = statusText(status({ status: 'completed', cases: 1, ...times }));
     expect(text).toContain('(started 60 s ago, took 3 min 20 s)');
     expect(text).toContain('ops: 1 case, agent m');
+  });
+  test('long verdicts are wrapped under themselves', () => {
+    const verdict = 'Incomplete: too many trials have no verdict (unscored_share); inconclusive: tool_score, budget.';
+    const lines = statusText(status({ status: 'completed', verdict, exit_code: 3 }), 60).split('\n');
+    const at = lines.findIndex((line) => line.startsWith('  verdict   Incomplete'));
+    expect(lines[at + 1]).toMatch(/^ {12}\S/);
+    for (const line of lines.slice(at, at + 3)) expect(line.length).toBeLessThanOrEqual(60);
   });
   test('stopped: why, and how to go on', () => {
     const stop = { status: 'stopped', stop_kind: 'budget', stop_message: 'the budget is spent' } as const;

@@ -157,6 +157,11 @@ describe('a trial step by step', () => {
     const lines = jsonLines({ ...args, list: [1, 2.5, null, { deep: [] }], empty: '' }, 40, true);
     expect(lines.join('')).toBe(JSON.stringify({ ...args, list: [1, 2.5, null, { deep: [] }], empty: '' }));
     for (const line of lines) expect((line.match(/"/g) ?? []).length % 2, line).toBe(0);
+    expect(jsonLines({ total: 40, status: 'shipped', order: 'A-1' }, 24, true)).toEqual([
+      '{"total":40,',
+      '"status":"shipped",',
+      '"order":"A-1"}',
+    ]);
     const long = jsonLines({ text: 'word '.repeat(30), after: 1 }, 40, true);
     for (const line of long) expect(displayWidth(line)).toBeLessThanOrEqual(40);
     expect(long.join('')).toContain('"after":1}');
