@@ -56,11 +56,11 @@ export async function conclude(
 export function interruptedText(id: string, status: EvaluationStatus | null, ownWorker: boolean): string {
   if (status === null) return `\nstopped following ${id}: it was deleted.\n`;
   if (status === 'completed') return `\n${id} is completed.\n  assay report ${id}    the report\n`;
-  const workers = '`assay up` or an `assay worker`';
+  const workers = '`assay up` or `assay worker` runs';
   const goesOn: Record<Exclude<EvaluationStatus, 'completed'>, string> = {
     running: ownWorker
-      ? `What is finished is kept. Where ${workers} runs, it goes on; else it waits.`
-      : `It goes on without this command, as long as ${workers} runs.`,
+      ? `What is finished is kept. It goes on where ${workers}.`
+      : `It goes on without this command, where ${workers}.`,
     paused: 'It waits until it is unpaused.',
     stopped: 'What is finished is kept.',
     canceled: 'What is finished is kept.',
@@ -78,7 +78,7 @@ export function interruptedText(id: string, status: EvaluationStatus | null, own
     canceled: [['resume', 'go on']],
   };
   const lines = steps[status].map(([command, what]) => `  assay ${command} ${id}    ${what}\n`);
-  return `\nstopped following ${id} (${status}). ${goesOn[status]}\n${lines.join('')}`;
+  return `\nstopped following ${id} (${status})\n${goesOn[status]}\n${lines.join('')}`;
 }
 
 /** Width and colour of the text report. */

@@ -5,13 +5,14 @@ test('Ctrl-C never claims to know what other workers do', () => {
   expect(interruptedText('ops-1', 'running', true)).toBe(
     [
       '',
-      'stopped following ops-1 (running). What is finished is kept. Where `assay up` or an `assay worker` runs, it goes on; else it waits.',
+      'stopped following ops-1 (running)',
+      'What is finished is kept. It goes on where `assay up` or `assay worker` runs.',
       '  assay resume ops-1    go on, following it',
       '  assay cancel ops-1    end it',
       '',
     ].join('\n'),
   );
-  expect(interruptedText('ops-1', 'running', false)).toContain('as long as `assay up` or an `assay worker` runs');
+  expect(interruptedText('ops-1', 'running', false)).toContain('where `assay up` or `assay worker` runs');
 });
 
 test('Ctrl-C offers what fits the state of the evaluation', () => {
