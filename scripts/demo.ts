@@ -37,7 +37,7 @@ What to try next
   npm run assay -- list                     the evaluations so far
   npm run assay -- show latest TC-016 1     a failed trial, step by step
   npm run assay -- sql summary              the results with SQL (docs/sql.md)
-  npm run assay -- baseline set latest      pin this result; later runs are compared with it
+  npm run assay -- baseline set latest      compare later runs with this one
   npm run assay -- up                       Temporal's web page, and schedules
   npm run assay -- init my-suite            a suite of your own
 `);
