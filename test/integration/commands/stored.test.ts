@@ -58,7 +58,7 @@ describe('commands over a stored evaluation', () => {
     const evaluation = await place.run('show', id);
     expect(evaluation.out).toMatch(/^red +failed +0\/2/m);
     const one = await place.run('show', id, 'red');
-    expect(one.out).toContain('trial 1 failed');
+    expect(one.out).toContain('trials 1, 2 failed');
     expect(one.out).toContain('something else');
     const trial = await place.run('show', id, 'red', '2');
     expect(trial.out).toContain('Say red');
