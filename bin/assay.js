@@ -23,7 +23,9 @@ if (major < 22 || (major === 22 && minor < 12)) {
   const hasTerminal = [process.stdin, process.stdout, process.stderr].some((stream) => stream.isTTY);
   for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => hasTerminal || child.kill(signal));
   process.on('SIGTERM', () => child.kill('SIGTERM'));
-  child.on('exit', (code, signal) => process.exit(signal === null ? code : 130));
+  child.on('exit', (code, signal) =>
+    process.exit(signal === null ? code : signal === 'SIGINT' || signal === 'SIGTERM' ? 130 : 4),
+  );
 } else {
   // A checkout has the source, and its dist/ may be old; the package has dist/ alone.
   const source = path.join(here, '../src/client.ts');

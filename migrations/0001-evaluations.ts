@@ -42,6 +42,7 @@ async function createEvaluationTables(db: Kysely<unknown>): Promise<void> {
       baseline_label text not null default 'main',
       schedule_id text,
       revision integer not null default 1,
+      failures_rerun integer not null default 0,
       created_at timestamptz not null default now(),
       started_at timestamptz,
       finished_at timestamptz,

@@ -33,17 +33,24 @@ function exitCodeOf(error: unknown, context: CommandContext): number {
     context.stderr(`${error.message}\n${error.hint === null ? '' : `  → ${error.hint}\n`}`);
     return error.exitCode;
   }
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  context.stderr(
-    `unexpected error: ${text}\n  → this is a defect of assay; please report it with the command you ran\n`,
-  );
+  context.stderr(unexpected(error));
   return EXIT.infrastructure;
+}
+
+function unexpected(error: unknown): string {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `unexpected error: ${text}\n  → this is a defect of assay; please report it with the command you ran\n`;
 }
 
 /** Runs the command line on this process and ends it with the command's exit code. */
 export async function start(): Promise<void> {
   // Compiled modules are kept between runs: half of what a command costs before it does anything.
   enableCompileCache();
+  // Exit code 1 is a verdict on the agent: a crash of ours must not look like one.
+  process.on('uncaughtException', (error) => {
+    process.stderr.write(unexpected(error));
+    process.exit(EXIT.infrastructure);
+  });
   // `assay list | head` closes the pipe early: that is no error.
   process.stdout.on('error', () => process.exit(EXIT.ok));
   const code = await main(process.argv, {

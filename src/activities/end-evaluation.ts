@@ -19,9 +19,17 @@ export function createEndEvaluation(deps: ActivityDeps): (input: EndInput) => Pr
     const status: EvaluationStatus = canceled ? 'canceled' : stop === null ? 'completed' : 'stopped';
     const { gates, verdict } = await judgeEvaluation(deps.db, row, aggregated, { status, stop });
     await saveGates(deps.db, evaluationId, gates);
-    const end = { status, stop, exitCode: verdict.exit_code, verdict: verdict.summary, revision };
+    const end = { status, stop, exitCode: verdict.exit_code, verdict: verdict.summary + rerunNote(row), revision };
     return (await markEnded(deps.db, evaluationId, end)) ? status : 'superseded';
   };
+}
+
+/** Trials that failed and were run again make the numbers better than the agent is: every report says so. */
+function rerunNote(row: { failures_rerun: number }): string {
+  const { failures_rerun: count } = row;
+  return count === 0
+    ? ''
+    : ` Note: ${count} failed ${count === 1 ? 'trial was' : 'trials were'} run again (retry --failed).`;
 }
 
 /** Ends an evaluation whose numbers could not be computed: stopped, with the reason, to be reported and resumed. */

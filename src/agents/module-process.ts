@@ -37,6 +37,13 @@ const TAIL_LENGTH = 4_000;
 /** Runs from source and from compiled output alike. */
 const ENTRY = fileURLToPath(new URL(`./module-child${extname(import.meta.url)}`, import.meta.url));
 
+function isEnvelope(sent: unknown): sent is Envelope<ChildMessage> {
+  if (typeof sent !== 'object' || sent === null) return false;
+  const { runId, message } = sent as { runId?: unknown; message?: unknown };
+  return typeof runId === 'number' && typeof message === 'object' && message !== null && 'type' in message;
+}
+
+/** Starts a process that can run a module's trials, one at a time. */
 export function startModuleProcess(options: ModuleProcessOptions): ModuleProcess {
   const memoryMb = options.maxMemoryMb ?? DEFAULT_MEMORY_MB;
   const child = spawn(process.execPath, [...nodeFlags(memoryMb), ENTRY], {
@@ -50,8 +57,8 @@ export function startModuleProcess(options: ModuleProcessOptions): ModuleProcess
   let runId = 0;
   let running = true;
   child.on('message', (sent) => {
-    const envelope = sent as Envelope<ChildMessage>;
-    if (envelope.runId === runId) handler?.(envelope.message);
+    // The module shares the channel: what it sends there itself is not ours.
+    if (isEnvelope(sent) && sent.runId === runId) handler?.(sent.message);
   });
   const ended = new Promise<WorkerCrashError>((resolve) => {
     const end = (code: number | null, signal: string | null, text: string): void => {

@@ -23,8 +23,6 @@ interface Trial {
   runner: ToolRunner;
   signal: AbortSignal;
   nextId: (id: string | null) => string;
-  /** Messages the trial began with: what an assistant says in them is not this trial's answer. */
-  given: number;
   /** User turns still to be sent. */
   turns: string[];
 }
@@ -71,7 +69,6 @@ function startTrial(input: AgentInput, config: OpenAiAgentConfig, signal: AbortS
     runner,
     signal,
     nextId: createCallIds(),
-    given: conversation.messages.length,
     turns: [...conversation.turns],
   };
 }
@@ -83,7 +80,7 @@ function finish(trial: Trial, outcome: Outcome): Trajectory {
 async function converse(trial: Trial): Promise<Outcome> {
   for (;;) {
     const cap = reachedCap(trial);
-    if (cap !== null) return stopped(trial, 'MAX_ITERATIONS', cap);
+    if (cap !== null) return stopped('MAX_ITERATIONS', cap);
     const reply = await ask(trial);
     const outcome = reply.tool_calls.length > 0 ? await answerCalls(trial, reply) : answerText(trial, reply);
     if (outcome !== null) return outcome;
@@ -137,7 +134,7 @@ async function answerCalls(trial: Trial, reply: ModelReply): Promise<Outcome | n
   const refused = reads.slice(left).map((read) => runner.refuse(read, turn, cap));
   const calls = [...(await running), ...refused];
   recorder.messages.push(...toolMessages(calls, ids));
-  if (refused.length > 0) return stopped(trial, 'MAX_ITERATIONS', `${cap} is reached`);
+  if (refused.length > 0) return stopped('MAX_ITERATIONS', `${cap} is reached`);
   const question = runner.openQuestion();
   if (question === null) return null;
   return { status: 'INPUT_REQUIRED', reason: 'the agent asked the user (ask_user)', answer: question };
@@ -149,10 +146,10 @@ function answerText(trial: Trial, reply: ModelReply): Outcome | null {
   const text = nonEmpty(reply.content) ?? nonEmpty(reply.refusal);
   if (text !== null) recorder.messages.push({ role: 'assistant', content: text });
   if (reply.finish_reason === 'content_filter') {
-    return stopped(trial, 'FAILED', 'content_filter: the reply was cut by the content filter');
+    return stopped('FAILED', 'content_filter: the reply was cut by the content filter');
   }
   if (text === null) {
-    return stopped(trial, 'FAILED', `empty reply: neither text nor tool call (finish_reason ${reply.finish_reason})`);
+    return stopped('FAILED', `empty reply: neither text nor tool call (finish_reason ${reply.finish_reason})`);
   }
   const next = trial.turns.shift();
   if (next !== undefined) {
@@ -173,21 +170,16 @@ function remarkOf(reply: ModelReply): string | null {
  */
 function endedBy(trial: Trial, cap: TimeCap, error: unknown): Outcome {
   if (trial.input.signal.aborted) throw abortError(trial.input.signal);
-  if (cap.expired()) return stopped(trial, 'TIMEOUT', `timeout_ms (${cap.ms} ms) is used up`);
+  if (cap.expired()) return stopped('TIMEOUT', `timeout_ms (${cap.ms} ms) is used up`);
   if (error instanceof ModelError && (error.kind === 'context_length' || error.kind === 'content_filter')) {
-    return stopped(trial, 'FAILED', `${error.kind}: ${error.message}`);
+    return stopped('FAILED', `${error.kind}: ${error.message}`);
   }
   throw error;
 }
 
-/** An ending without a final answer: the last assistant text there was stands for it. */
-function stopped({ recorder, given }: Trial, status: Outcome['status'], reason: string): Outcome {
-  const texts = recorder.messages.slice(given).filter((message) => message.role === 'assistant');
-  return { status, reason, answer: texts.map((message) => nonEmpty(message.content)).findLast(isText) ?? null };
-}
-
-function isText(text: string | null): boolean {
-  return text !== null;
+/** An ending without a final answer: what the agent said on the way is in the messages, and is no answer to be scored. */
+function stopped(status: Outcome['status'], reason: string): Outcome {
+  return { status, reason, answer: null };
 }
 
 function nonEmpty(text: string | null): string | null {

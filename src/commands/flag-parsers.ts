@@ -7,12 +7,13 @@ export function collect(value: string, previous: string[] = []): string[] {
   return [...previous, value];
 }
 
-/** A whole number of at least `low`. */
-export function whole(low: number): (text: string) => number {
+/** A whole number of at least `low`, and at most `high` where given. */
+export function whole(low: number, high = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < low) {
-      throw new InvalidArgumentError(`Expected a whole number of at least ${low}.`);
+    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < low || value > high) {
+      const most = high === Number.MAX_SAFE_INTEGER ? '' : ` and at most ${high}`;
+      throw new InvalidArgumentError(`Expected a whole number of at least ${low}${most}.`);
     }
     return value;
   };

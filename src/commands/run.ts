@@ -38,7 +38,7 @@ export function registerRun(program: Command, context: CommandContext): void {
     .command('run')
     .argument('[suite]', 'suite file (YAML)', 'suite.yaml')
     .description('evaluate a suite: run its cases, score them, print the report, exit by the gates')
-    .option('--trials <n>', "repetitions of every case; default: the suite's", whole(1))
+    .option('--trials <n>', "repetitions of every case; default: the suite's", whole(1, 10_000))
     .option('--concurrency <n>', "trials in flight; default: the suite's", whole(1))
     .option(
       '--filter <key=value,…>',

@@ -57,7 +57,7 @@ function registerCreate(schedule: Command, context: CommandContext): void {
     .addOption(
       new Option('--overlap <policy>', 'when the one before still runs').choices([...OVERLAPS]).default('skip'),
     )
-    .option('--trials <n>', "repetitions of every case; default: the suite's", whole(1))
+    .option('--trials <n>', "repetitions of every case; default: the suite's", whole(1, 10_000))
     .option('--concurrency <n>', "trials in flight; default: the suite's", whole(1))
     .option('--note <text>', 'shown in the Temporal UI')
     .option('--paused', 'create it paused')

@@ -15,6 +15,8 @@ const texts = z.array(z.string());
 const names = z.array(text);
 const count = z.int().min(0);
 const positive = z.int().min(1);
+/** Repetitions of a case: far above what statistics gain from, far below what a plan cannot hold. */
+export const MOST_TRIALS = 10_000;
 
 const chatMessageSchema: z.ZodType<ChatMessage> = strictObject({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
@@ -136,7 +138,7 @@ export const caseSchema: z.ZodType<EvalCase> = strictObject({
   difficulty: z.enum(DIFFICULTIES).exactOptional(),
   dimension: text.exactOptional(),
   tags: names.exactOptional(),
-  trials: positive.exactOptional(),
+  trials: positive.max(MOST_TRIALS).exactOptional(),
   timeout_ms: positive.exactOptional(),
   metadata: jsonObject.exactOptional(),
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mockFixtureSchema, toolDefinitionSchema } from './case.schema.ts';
+import { MOST_TRIALS, mockFixtureSchema, toolDefinitionSchema } from './case.schema.ts';
 import { METRICS } from './evaluation.ts';
 import { jsonObject, strictObject } from './strict-object.schema.ts';
 import { JUDGE_DIMENSIONS } from './suite.ts';
@@ -148,7 +148,7 @@ export const suiteSchema: z.ZodType<Suite> = strictObject(
     offline_model: text.exactOptional(),
     decides: names.min(1).exactOptional(),
     tool_score: toolScore,
-    trials: positive.default(1),
+    trials: positive.max(MOST_TRIALS).default(1),
     concurrency: positive.default(10),
     limits,
     retry,

@@ -29,6 +29,10 @@ export async function reopenTrials(db: Db, evaluationId: string, options: { fail
       from reopened r, trial t
       where ${ofReopened} and t.evaluation_id = x.evaluation_id and t.case_id = x.case_id and t.trial_index = x.trial_index
         and x.superseded = 0 and (r.anew or x.role = 'judge')`.execute(tx);
+    // A failure that was run again until it passed must stay visible.
+    await sql`
+      update evaluation set failures_rerun = failures_rerun + (select count(*) from reopened where anew)
+      where id = ${evaluationId}`.execute(tx);
     return Number(opened.numAffectedRows ?? 0n);
   });
 }

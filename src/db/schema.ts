@@ -39,6 +39,8 @@ export interface EvaluationTable {
   baseline_label: Generated<string>;
   schedule_id: string | null;
   revision: Generated<number>;
+  /** Failed trials that `retry --failed` has run again. */
+  failures_rerun: Generated<number>;
   created_at: Generated<Date>;
   started_at: Date | null;
   finished_at: Date | null;

@@ -107,7 +107,8 @@ test('retry --failed runs the agent anew; the earlier calls stay counted as mone
   const before = await cost();
   expect(await reopenTrials(rig.db, row.id, { failed: true })).toBe(1);
   await rig.resume(row.id);
-  await rig.ended(row.id);
+  // A failure that was run again until it passed stays visible.
+  expect((await rig.ended(row.id)).verdict).toMatch(/1 failed trial was run again/);
   expect(await trialsByStatus(rig.db, row.id)).toEqual({ passed: 4 });
   expect(await cost()).toBeGreaterThan(before);
 });

@@ -25,3 +25,8 @@ test('a price of zero is a price; no price or no usage is unknown, never 0', () 
   expect(costOf({ ...usage, input: null }, 'm', { m: { input: 1, output: 1 } })).toBeNull();
   expect(costOf({ ...usage, output: null }, 'm', { m: { input: 1, output: 1 } })).toBeNull();
 });
+
+test('more cached tokens than input tokens is no usage that can be priced', () => {
+  const usage = { input: 10, cached: 1_000_000_000, output: 0, reasoning: 0, total: 10 };
+  expect(costOf(usage, 'm', { m: { input: 1_000, cached_input: 1, output: 1_000 } })).toBeNull();
+});
