@@ -4,6 +4,7 @@ import type { ModelReply, ModelRequest, TrialModel } from '../core/model.ts';
 import type { JudgeConfig } from '../core/suite.ts';
 import { addUsage, NO_USAGE } from '../core/trajectory.ts';
 import type { Usage } from '../core/trajectory.ts';
+import type { ShownData } from './copied-reply.ts';
 import type { DimensionSpec, Reading } from './dimension.ts';
 import { readReply } from './read-reply.ts';
 import type { Fault } from './read-reply.ts';
@@ -29,6 +30,8 @@ export interface JudgeAnswer {
 export interface JudgeQuestion {
   dimension: DimensionSpec;
   messages: ChatMessage[];
+  /** The data in `messages`, which a reply must not only repeat. */
+  shown: ShownData;
   config: JudgeConfig;
   model: TrialModel;
   vote: number;
@@ -82,7 +85,7 @@ async function callOnce(
     return { reading: null, fault, rawReply: null, model: null, usage: NO_USAGE };
   }
   const rawReply = reply.content ?? reply.refusal;
-  const result = readReply(reply, dimension);
+  const result = readReply(reply, dimension, question.shown);
   const rest = { rawReply, model: reply.model, usage: reply.usage };
   return result.ok
     ? { reading: result.reading, fault: null, ...rest }

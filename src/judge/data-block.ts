@@ -5,8 +5,14 @@ import { hashText } from '../core/hash.ts';
  * again until it is absent. Rendering stays deterministic, so equal verdict requests have equal hashes.
  */
 export function dataBlock(name: string, content: string): string {
+  const [open, close] = delimiterLines(name, content);
+  return `${open}\n${content}\n${close}`;
+}
+
+/** The line before and the line after the block of this content. */
+export function delimiterLines(name: string, content: string): [open: string, close: string] {
   const marker = absentMarker(content, markerOf(`${name}\n${content}`));
-  return `<<<${name} ${marker}\n${content}\n${marker} ${name}>>>`;
+  return [`<<<${name} ${marker}`, `${marker} ${name}>>>`];
 }
 
 /** The first of `marker`, its hash, the hash of that … that does not occur in the content. */

@@ -6,6 +6,7 @@ import type { JudgeConfig, JudgeDimension } from '../core/suite.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { askJudge } from './ask-judge.ts';
 import type { JudgeAnswer } from './ask-judge.ts';
+import { shownData } from './copied-reply.ts';
 import type { DimensionSpec } from './dimension.ts';
 import { DIMENSIONS } from './dimensions.ts';
 import { quotesInstruction } from './instruction-echo.ts';
@@ -64,9 +65,11 @@ async function judgeDimension(
   const prompt = input.prompts.byName.get(dimension.name);
   if (prompt === undefined) throw new Error(`No prompt was loaded for the judge dimension ${dimension.name}`);
   const vote = 0;
+  const content = dimension.content({ evalCase: input.evalCase, trajectory: input.trajectory });
   const answer = await askJudge({
     dimension,
-    messages: judgeMessages(prompt, dimension, input),
+    messages: judgeMessages(prompt, content, input.prompts.none),
+    shown: shownData(content),
     config: input.config,
     model: input.model,
     vote,
@@ -77,11 +80,10 @@ async function judgeDimension(
   return { verdict, draft: draftOf(answer, verdict) };
 }
 
-function judgeMessages(prompt: Prompt, dimension: DimensionSpec, input: JudgeTrialInput): ChatMessage[] {
-  const content = dimension.content({ evalCase: input.evalCase, trajectory: input.trajectory });
+function judgeMessages(prompt: Prompt, content: Readonly<Record<string, string | null>>, none: string): ChatMessage[] {
   return [
     { role: 'system', content: prompt.instructions },
-    { role: 'user', content: renderPrompt(prompt, content, input.prompts.none) },
+    { role: 'user', content: renderPrompt(prompt, content, none) },
   ];
 }
 

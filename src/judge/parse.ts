@@ -2,7 +2,17 @@ import { canonicalJson, isJsonObject } from '../core/json.ts';
 import type { JsonObject } from '../core/json.ts';
 
 /** The one JSON object of a reply, or why there is none. `error` is a sentence the judge is shown in the repair request. */
-export type ParsedReply = { ok: true; object: JsonObject } | { ok: false; error: string };
+export type ParsedReply = { ok: true; object: JsonObject } | Unparsed;
+interface Unparsed {
+  ok: false;
+  error: string;
+}
+
+interface FoundObject {
+  object: JsonObject;
+  /** As written. */
+  source: string;
+}
 
 const THINK_OPEN = '<think>';
 const THINK_CLOSE = '</think>';
@@ -17,26 +27,9 @@ const TOO_DEEP = -2;
  * two different objects, an unclosed `<think>` or `{`, a key written twice.
  */
 export function parseReply(text: string): ParsedReply {
-  const found: { object: JsonObject; source: string }[] = [];
-  let position = 0;
-  while (position < text.length) {
-    const next = nextMark(text, position);
-    if (next === -1) break;
-    if (text[next] === '<') {
-      const close = indexOfIgnoreCase(text, THINK_CLOSE, next);
-      if (close === -1) return failure('a <think> block is not closed');
-      position = close + THINK_CLOSE.length;
-      continue;
-    }
-    const end = endOfBraces(text, next);
-    if (end === NOT_CLOSED) return failure('a JSON object is not closed');
-    if (end === TOO_DEEP) return failure(`a JSON object is nested deeper than ${MAX_DEPTH}`);
-    const source = text.slice(next, end);
-    const object = tryParse(source);
-    if (object !== null) found.push({ object, source });
-    position = end;
-  }
-  const [first, ...others] = found;
+  const scan = scanObjects(text);
+  if (scan.fault !== null) return failure(scan.fault);
+  const [first, ...others] = scan.found;
   if (first === undefined) return failure('it holds no JSON object');
   if (others.length > 0) {
     const canonical = canonicalJson(first.object);
@@ -44,11 +37,38 @@ export function parseReply(text: string): ParsedReply {
       return failure('it holds two different JSON objects');
     }
   }
-  for (const { source } of found) {
+  for (const { source } of scan.found) {
     const twice = repeatedKey(source);
     if (twice !== null) return failure(`the key "${twice}" is given twice`);
   }
   return { ok: true, object: first.object };
+}
+
+/**
+ * The JSON objects of a text that do not lie in another one, `<think>` blocks passed over; up to the place given by
+ * `fault`, a clause that says why nothing behind it can be read (null: the text was read to its end).
+ */
+export function scanObjects(text: string): { found: FoundObject[]; fault: string | null } {
+  const found: FoundObject[] = [];
+  let position = 0;
+  while (position < text.length) {
+    const next = nextMark(text, position);
+    if (next === -1) break;
+    if (text[next] === '<') {
+      const close = indexOfIgnoreCase(text, THINK_CLOSE, next);
+      if (close === -1) return { found, fault: 'a <think> block is not closed' };
+      position = close + THINK_CLOSE.length;
+      continue;
+    }
+    const end = endOfBraces(text, next);
+    if (end === NOT_CLOSED) return { found, fault: 'a JSON object is not closed' };
+    if (end === TOO_DEEP) return { found, fault: `a JSON object is nested deeper than ${MAX_DEPTH}` };
+    const source = text.slice(next, end);
+    const object = tryParse(source);
+    if (object !== null) found.push({ object, source });
+    position = end;
+  }
+  return { found, fault: null };
 }
 
 /** True when an endpoint answered with a web page in place of a reply (a proxy's error page with status 200). */
@@ -56,7 +76,7 @@ export function isHtml(text: string): boolean {
   return /^\s*(<\?xml[^>]*>\s*)?<(!doctype\s+html|html|head|body)[\s>]/i.test(text);
 }
 
-function failure(error: string): ParsedReply {
+function failure(error: string): Unparsed {
   return { ok: false, error };
 }
 

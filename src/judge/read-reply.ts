@@ -1,4 +1,6 @@
 import type { ModelReply } from '../core/model.ts';
+import { copiedFrom } from './copied-reply.ts';
+import type { ShownData } from './copied-reply.ts';
 import type { DimensionSpec, Reading } from './dimension.ts';
 import { FieldError, Fields } from './fields.ts';
 import { isHtml, parseReply } from './parse.ts';
@@ -14,8 +16,11 @@ export interface Fault {
 
 export type ReplyReading = { ok: true; reading: Reading } | { ok: false; fault: Fault };
 
-/** Reads one reply of the judge. Never throws on what the judge wrote; never a verdict that is not written in full. */
-export function readReply(reply: ModelReply, dimension: DimensionSpec): ReplyReading {
+/**
+ * Reads one reply of the judge. Never throws on what the judge wrote; never a verdict that is not written in full.
+ * @param shown what the judge was shown as data: a reply that is a copy of it is no verdict
+ */
+export function readReply(reply: ModelReply, dimension: DimensionSpec, shown: ShownData): ReplyReading {
   if (reply.finish_reason === 'content_filter') {
     return fault('judge_content_filter', 'the content filter of the endpoint withheld it', false);
   }
@@ -27,6 +32,8 @@ export function readReply(reply: ModelReply, dimension: DimensionSpec): ReplyRea
   if (text.trim() === '') return fault('judge_empty', 'it is empty', true);
   const parsed = parseReply(text);
   if (!parsed.ok) return fault('judge_unparsable', parsed.error, true);
+  const copied = copiedFrom(shown, text);
+  if (copied !== null) return fault('judge_unparsable', copied, true);
   try {
     return { ok: true, reading: dimension.read(new Fields(parsed.object)) };
   } catch (error) {

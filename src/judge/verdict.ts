@@ -7,7 +7,8 @@ export type JudgeDraft = Omit<Score, 'deciding' | 'violation'>;
 
 /**
  * Why a dimension has no verdict. None of these is ever a 0 or a pass.
- * - judge_unparsable: no JSON object, two different ones, a field missing or out of range, also after the repair request
+ * - judge_unparsable: no JSON object, two different ones, a field missing or out of range, a copy of what was
+ *   to be judged, also after the repair request
  * - judge_truncated: cut by the token limit, also at four times the limit
  * - judge_refused, judge_empty: refused or said nothing, also after the repair request
  * - judge_content_filter, judge_context_length, judge_html_body: no repair is asked, a second try would end alike

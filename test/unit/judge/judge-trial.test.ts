@@ -8,6 +8,8 @@ import { answerQuality } from '../../../src/judge/dimension-answer-quality.ts';
 import { taskCompletion } from '../../../src/judge/dimension-task-completion.ts';
 import { CASE, CONFIG, judgeOne, reply, scriptedJudge, trajectoryWith } from './judge-fixture.ts';
 
+const NO_DATA = { answer: null, delimiters: [] };
+
 const parts = (a: number, c: number, h: number, p: number): string =>
   JSON.stringify({ accuracy: a, completeness: c, no_hallucination: h, professionalism: p, reason: 'r' });
 
@@ -169,7 +171,7 @@ describe('fuzz: 100,000 replies', () => {
     let unscored = 0;
     fc.assert(
       fc.property(text, finish, (content, finish_reason) => {
-        const result = readReply(reply(content, { finish_reason }), taskCompletion);
+        const result = readReply(reply(content, { finish_reason }), taskCompletion, NO_DATA);
         if (!result.ok) {
           unscored += 1;
           return;
@@ -195,7 +197,7 @@ describe('fuzz: 100,000 replies', () => {
           value === null || value === 'x' || typeof value === 'boolean' ? Number.NaN : Number(value),
         );
         const valid = numbers.every((value) => value >= 0 && value <= 1);
-        const result = readReply(reply(content), answerQuality);
+        const result = readReply(reply(content), answerQuality, NO_DATA);
         expect(result.ok).toBe(valid);
         if (!result.ok) return;
         const [a = 0, c = 0, h = 0, p = 0] = numbers;
