@@ -109,6 +109,7 @@ async function showCase(
   const { renderCase } = await import('../report/show-case.ts');
   const shown = {
     evaluation_id: row.id,
+    evaluation_status: row.status,
     case_id: caseId,
     evalCase,
     result,

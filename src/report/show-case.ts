@@ -1,5 +1,5 @@
 import { queryOf, type EvalCase } from '../core/case.ts';
-import type { CaseResult, TrialScore } from '../core/evaluation.ts';
+import type { CaseResult, EvaluationStatus, TrialScore } from '../core/evaluation.ts';
 import type { TrialStatus } from '../core/trial.ts';
 import { table } from './align.ts';
 import { cleanText } from './clean.ts';
@@ -24,6 +24,8 @@ interface CaseTrial {
 
 export interface ShownCase {
   evaluation_id: string;
+  /** Of the evaluation: while it runs, a trial without an end is under way; else its end is missing. */
+  evaluation_status: EvaluationStatus;
   case_id: string;
   evalCase: EvalCase | null;
   /** null before the evaluation was aggregated. */
@@ -48,14 +50,14 @@ export function renderCase(shown: ShownCase, options: ShowOptions): string {
     ...(evalCase === null ? [] : labelled('query', textLines(queryOf(evalCase), width, options.full), 0)),
     ...(evalCase === null ? [] : expectationLines(evalCase, width, options)),
     '',
-    ...trialTable(shown.trials),
+    ...trialTable(shown.trials, shown.evaluation_status === 'running' ? 'running' : 'missing'),
     ...(shown.trials.length < shown.planned ? [`${shown.planned - shown.trials.length} not started`] : []),
     ...reasonLines(shown.trials, options),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function trialTable(trials: readonly CaseTrial[]): string[] {
+function trialTable(trials: readonly CaseTrial[], unended: 'running' | 'missing'): string[] {
   if (trials.length === 0) return ['no trial was started'];
   return table(
     [
@@ -70,7 +72,7 @@ function trialTable(trials: readonly CaseTrial[]): string[] {
     ],
     trials.map((trial) => [
       String(trial.trial_index),
-      trial.status ?? 'running',
+      trial.status ?? unended,
       trial.final_status ?? NONE,
       formatCount(trial.iterations),
       formatCount(trial.tool_calls),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { EvalCase } from '../../../src/core/case.ts';
-import { renderCase } from '../../../src/report/show-case.ts';
+import { renderCase, type ShownCase } from '../../../src/report/show-case.ts';
 
 const evalCase: EvalCase = {
   id: 'c-1',
@@ -27,8 +27,16 @@ function trial(trial_index: number, reason: string | null) {
   };
 }
 
-function shown(trials: ReturnType<typeof trial>[]): string {
-  const of = { evaluation_id: 'e-1', case_id: 'c-1', evalCase, result: null, planned: trials.length, trials };
+function shown(trials: ShownCase['trials'], evaluation_status: ShownCase['evaluation_status'] = 'completed'): string {
+  const of = {
+    evaluation_id: 'e-1',
+    evaluation_status,
+    case_id: 'c-1',
+    evalCase,
+    result: null,
+    planned: trials.length,
+    trials,
+  };
   return renderCase(of, { width: 80, color: false, full: false });
 }
 
@@ -49,4 +57,14 @@ test('equal reasons are told once, with the trials they hold for', () => {
   expect(text.slice(text.indexOf('\n\ntrials 1'))).toBe(
     '\n\ntrials 1, 3 failed\n  must_call: refund was not called\n\ntrial 2 failed\n  must_call: twice\n',
   );
+});
+
+test('a trial without an end is running only while its evaluation runs; else it is missing', () => {
+  const unended = { ...trial(2, null), status: null, final_status: null };
+  expect(shown([trial(1, null), unended], 'running')).toMatch(/2 +running/);
+  for (const status of ['paused', 'completed', 'stopped', 'canceled'] as const) {
+    const text = shown([trial(1, null), unended], status);
+    expect(text).toMatch(/2 +missing/);
+    expect(text).not.toContain('running');
+  }
 });
