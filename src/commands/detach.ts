@@ -25,7 +25,7 @@ function startBackground(context: CommandContext, home: string): string {
   const log = path.join(home, 'logs', 'up.log');
   mkdirSync(path.dirname(log), { recursive: true });
   const entry = process.argv[1] ?? '';
-  const output = openSync(log, 'a');
+  const output = openSync(log, 'a', 0o600);
   const env = Object.fromEntries(Object.entries(context.env).filter(([, value]) => value !== undefined)) as Record<
     string,
     string

@@ -56,7 +56,7 @@ export async function spawnDetached(options: DetachedOptions): Promise<DetachedP
 
 const LOG_LIMIT_BYTES = 10 * 1024 * 1024;
 
-/** Opens a log for appending; one beyond 10 MB becomes `NAME.1` first, replacing the older one. */
+/** Opens a log for appending; one beyond 10 MB becomes `NAME.1` first, replacing the older one. Its owner's only: logs quote cases. */
 function openLog(path: string): number {
   try {
     if (statSync(path).size > LOG_LIMIT_BYTES) renameSync(path, `${path}.1`);
@@ -64,7 +64,7 @@ function openLog(path: string): number {
     if (!hasCode(error, 'ENOENT')) throw describeFileError(error, path);
   }
   try {
-    return openSync(path, 'a', 0o644);
+    return openSync(path, 'a', 0o600);
   } catch (error) {
     throw describeFileError(error, path);
   }
