@@ -15,13 +15,21 @@ const address = (protocols: readonly string[], example: string): typeof optional
     (text) => text === undefined || (URL.canParse(text) && protocols.includes(new URL(text).protocol)),
     { error: `is not an address; expected something like ${example}` },
   ) as typeof optionalText;
+/** As Temporal's clients take it: a name or address, an IPv6 one in brackets, and a port (without one: 7233). */
+const isHostAndPort = (text: string): boolean => {
+  const match = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:/@?#[\]]+)(?::(\d{1,5}))?$/.exec(text);
+  const port = Number(match?.[1] ?? 7233);
+  return match !== null && port >= 1 && port <= 65_535;
+};
 /** Only scheme, host, port and path: the rest would be lost, or is a place keys are put into. */
 const isBare = (url: URL): boolean => `${url.username}${url.password}${url.search}${url.hash}` === '';
 const milliseconds = (fallback: number): z.ZodDefault<z.ZodCoercedNumber> =>
   z.coerce.number().int().positive().default(fallback);
 
 const schema = z.object({
-  TEMPORAL_ADDRESS: optionalText,
+  TEMPORAL_ADDRESS: optionalText.refine((text) => text === undefined || isHostAndPort(text), {
+    error: 'is not of the form host:port, such as localhost:7233 (no http://, port 1 to 65535)',
+  }),
   TEMPORAL_NAMESPACE: optionalText,
   DATABASE_URL: address(['postgres:', 'postgresql:'], 'postgresql://USER:PASSWORD@HOST:PORT/DATABASE'),
   ASSAY_TEMPORAL_BIN: optionalText,

@@ -27,6 +27,30 @@ test('addresses that are none are refused before anything starts, without repeat
   expect(messageOf({ DATABASE_URL: 'x', ASSAY_MAX_ACTIVITIES: '0' }).split('\n')).toHaveLength(3);
 });
 
+test('TEMPORAL_ADDRESS is host:port; anything else is wrong usage that names it', () => {
+  for (const wrong of [
+    'http://x:99999',
+    'http://x:7233',
+    'x:99999',
+    'x:0',
+    'x:',
+    ':7233',
+    'x:port',
+    'x:1/p',
+    'a b:1',
+    '::1',
+  ])
+    expect(messageOf({ TEMPORAL_ADDRESS: wrong }), wrong).toMatch(
+      /^wrong environment:\n {2}TEMPORAL_ADDRESS: is not of the form host:port/,
+    );
+  expect(() => readConfig({ TEMPORAL_ADDRESS: 'http://x:99999' }, '/work')).toThrow(
+    expect.objectContaining({ name: 'UserError', exitCode: 2 }),
+  );
+  for (const right of ['localhost:7233', '127.0.0.1:1', '[::1]:65535', 'my_temporal.ns.svc:7233', 'temporal'])
+    expect(readConfig({ TEMPORAL_ADDRESS: ` ${right} ` }, '/work').temporalAddress).toBe(right);
+  expect(readConfig({ TEMPORAL_ADDRESS: ' ' }, '/work').temporalAddress).toBeUndefined();
+});
+
 test('right addresses, and empty variables, which count as absent', () => {
   const url = 'postgres://u:p@h:5432/d';
   const config = readConfig({ DATABASE_URL: url, OPENAI_BASE_URL: ' http://127.0.0.1:1/v1 ' }, '/work');
