@@ -8,7 +8,8 @@ import { readStackRecord } from '../src/local/stack-record.ts';
 import { watchProcesses } from './processes.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
-const entry = path.join(root, 'src/client.ts');
+/** Compiled, as the package is: what a user runs. */
+const entry = path.join(root, 'dist/src/client.js');
 
 export interface BenchCase {
   name: string;

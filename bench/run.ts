@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { measure, type BenchCase, type BenchResult } from './measure.ts';
 
@@ -37,6 +39,10 @@ if (!values.json) {
     `${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), ${memory} GiB, Node ${process.versions.node}, ${new Date().toISOString()}`,
   );
 }
+const build = spawnSync(process.execPath, [path.resolve(import.meta.dirname, '../scripts/build.ts')], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
+if (build.status !== 0) process.exit(build.status ?? 1);
 for (const bench of chosen) {
   const result = await measure(bench, (line) => {
     if (!values.json) console.error(line);

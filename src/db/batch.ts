@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+
 /**
  * Collects single operations into one statement: while a flush is under way, further items wait and go together.
  * No timer: an idle batcher flushes at once, a busy one gets larger batches. Items with equal keys never share a batch.
@@ -21,6 +23,8 @@ export function createBatcher<I, O>(options: {
   maxItems?: number;
   /** True for failures that say nothing about an item: then the whole batch is rejected at once. */
   isOutage?: (error: unknown) => boolean;
+  /** Milliseconds a batch waits for more items; default none. */
+  lingerMs?: number;
   /** Flushes under way at once; default 1. */
   parallel?: number;
 }): Batcher<I, O> {
@@ -60,7 +64,8 @@ export function createBatcher<I, O>(options: {
   async function drain(): Promise<void> {
     active += 1;
     // Let every operation of this tick join the first batch.
-    await Promise.resolve();
+    await nextTurn();
+    if (options.lingerMs !== undefined) await sleep(options.lingerMs);
     while (queue.length > 0) {
       const batch = take();
       // One item that Postgres refuses must not fail the others: they are tried again one by one.

@@ -22,27 +22,31 @@ export interface TrialWriter {
 export function createTrialWriter(db: Db, worker: string): TrialWriter {
   const claims = createBatcher<TrialKey, Claim | null>({
     keyOf: keyText,
-    parallel: 2,
+    parallel: 1,
+    lingerMs: 2,
     isOutage: isTransient,
     flush: (keys) => whileTransient(() => claimTrials(db, worker, keys)),
   });
   const journals = createBatcher<JournalEntry, boolean>({
     keyOf: (entry) =>
       `${keyText(entry.key)} ${entry.role} ${entry.path} ${entry.dimension} ${entry.vote} ${entry.sequence}`,
-    parallel: 2,
+    parallel: 1,
+    lingerMs: 2,
     isOutage: isTransient,
     flush: (entries) => whileTransient(() => journalCalls(db, entries)),
   });
   const trajectories = createBatcher<StoredTrajectory, boolean>({
     keyOf: (item) => keyText(item.key),
-    parallel: 2,
+    parallel: 1,
+    lingerMs: 2,
     isOutage: isTransient,
     flush: (items) => whileTransient(() => saveTrajectories(db, items)),
   });
   const ends = createBatcher<TrialEnd, boolean>({
     keyOf: (end) => keyText(end.key),
     maxItems: 100,
-    parallel: 2,
+    parallel: 1,
+    lingerMs: 2,
     isOutage: isTransient,
     flush: (items) => whileTransient(() => finishTrials(db, items)),
   });
