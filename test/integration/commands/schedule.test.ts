@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { ListedSchedule } from '../../../src/commands/schedule-list.ts';
+import type { ListedSchedule } from '../../../src/commands/schedule/schedule-list.ts';
 import { listEvaluations } from '../../../src/db/evaluations.ts';
 import { openWorkplace, until, type Workplace } from './assay.ts';
 

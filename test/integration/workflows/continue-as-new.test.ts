@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { workflowIdOf } from '../../../src/commands/start-evaluation.ts';
+import { workflowIdOf } from '../../../src/commands/run/start-evaluation.ts';
 import { setPaused } from '../../../src/db/evaluations.ts';
 import { eventually } from '../../e2e/support/program.ts';
 import { ECHO_SCRIPT, echoCases, openRig, type Rig } from './support/rig.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { workflowIdOf } from '../../../src/commands/start-evaluation.ts';
+import { workflowIdOf } from '../../../src/commands/run/start-evaluation.ts';
 import { findEvaluation, notifyCancel, setPaused } from '../../../src/db/evaluations.ts';
 import { eventually } from '../../e2e/support/program.ts';
 import { ECHO_SCRIPT, echoCases, JUDGE, judgedCases, ECHO, openRig, type Rig, type TestModel } from './support/rig.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { workflowIdOf } from '../../../src/commands/start-evaluation.ts';
+import { workflowIdOf } from '../../../src/commands/run/start-evaluation.ts';
 import { notifyCancel } from '../../../src/db/evaluations.ts';
 import type { RunningWorker } from '../../../src/worker.ts';
 import { eventually } from '../../e2e/support/program.ts';

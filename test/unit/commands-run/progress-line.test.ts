@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { displayWidth } from '../../../src/report/align.ts';
-import { formatSeconds, progressLine } from '../../../src/commands/progress-line.ts';
+import { formatSeconds, progressLine } from '../../../src/commands/run/progress-line.ts';
 
 const progress = { planned: 60, passed: 20, failed: 10, unscored: 0, errored: 0, running: 5, recent: 0 };
 const running = { suite: 'orders', status: 'running' } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { suiteSchema } from '../../../src/core/suite.schema.ts';
 import type { Suite } from '../../../src/core/suite.ts';
-import { changeLines, detectChanges, hasChanges, type Snapshot } from '../../../src/commands/detect-changes.ts';
+import { changeLines, detectChanges, hasChanges, type Snapshot } from '../../../src/commands/run/detect-changes.ts';
 
 const suite: Suite = suiteSchema.parse({
   name: 's',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { registerRun } from '../../../src/commands/run.ts';
+import { registerRun } from '../../../src/commands/run/run.ts';
 import { runCommand } from './command-harness.ts';
 import { folderWith } from '../datasets/temporary-folder.ts';
 

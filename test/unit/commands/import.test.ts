@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { registerImport } from '../../../src/commands/import.ts';
+import { registerImport } from '../../../src/commands/suites/import.ts';
 import { loadSuite } from '../../../src/datasets/load-suite.ts';
 import { folderWith, problemsOf } from '../datasets/temporary-folder.ts';
 import { runCommand } from './command-harness.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { registerLint } from '../../../src/commands/lint.ts';
+import { registerLint } from '../../../src/commands/suites/lint.ts';
 import { folderWith } from '../datasets/temporary-folder.ts';
 import { runCommand } from './command-harness.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rowsText, statementOf } from '../../../src/commands/run-sql.ts';
+import { rowsText, statementOf } from '../../../src/commands/results/run-sql.ts';
 import { NAMED_QUERIES } from '../../../src/db/named-queries.ts';
 
 test('a name gives its query, a statement itself, a wrong word the names', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { displayWidth } from '../../../src/report/align.ts';
-import { rootMessage } from '../../../src/commands/last-firing.ts';
-import { outcomeText, scheduleTable } from '../../../src/commands/schedule-list.ts';
+import { rootMessage } from '../../../src/commands/schedule/last-firing.ts';
+import { outcomeText, scheduleTable } from '../../../src/commands/schedule/schedule-list.ts';
 
 const last = { evaluation_id: 'ops-1', status: 'completed', exit_code: 0, verdict: 'Passed: 9 gates held.' };
 const firing = { at: '2026-03-18T02:00:00.000Z', workflow_id: 'schedule/nightly-1', message: null };

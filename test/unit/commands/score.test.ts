@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CommandContext } from '../../../src/commands/context.ts';
-import { registerScore } from '../../../src/commands/score.ts';
+import { registerScore } from '../../../src/commands/suites/score.ts';
 import { InputError, UserError } from '../../../src/core/errors.ts';
 
 let folder = '';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { objectionTo } from '../../../src/commands/baseline.ts';
-import { secondsLeft } from '../../../src/commands/eta.ts';
-import { nextCommands, type Status, statusText } from '../../../src/commands/status-text.ts';
+import { objectionTo } from '../../../src/commands/results/baseline.ts';
+import { secondsLeft } from '../../../src/commands/results/eta.ts';
+import { nextCommands, type Status, statusText } from '../../../src/commands/results/status-text.ts';
 import type { EvaluationRow } from '../../../src/db/evaluations.ts';
 
 const progress = { planned: 100, passed: 30, failed: 5, unscored: 3, errored: 2, running: 4, recent: 30 };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { shownAddress } from '../../../src/commands/shown-address.ts';
-import { renderAddresses } from '../../../src/commands/up.ts';
+import { shownAddress } from '../../../src/commands/stack/shown-address.ts';
+import { renderAddresses } from '../../../src/commands/stack/up.ts';
 
 const URL_WITH_PASSWORD = 'postgresql://assay:s3cret%2F@127.0.0.1:5433/assay';
 const temporal = { temporal: '127.0.0.1:7233', namespace: 'default', ui: 'http://127.0.0.1:8233' };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
-import { renderChecks } from '../../../src/commands/doctor.ts';
+import { renderChecks } from '../../../src/commands/stack/doctor.ts';
 import { fail, ok, redact } from '../../../src/local/check.ts';
 import { checkFolder, checkNode, checkSpace, checkTemporalBinary } from '../../../src/local/check-machine.ts';
 import { checkModel } from '../../../src/local/check-model.ts';

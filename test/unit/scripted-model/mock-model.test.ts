@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 const root = path.resolve(import.meta.dirname, '../../..');
 const PROGRAM = `
 import { Command } from ${JSON.stringify(path.join(root, 'node_modules/commander/index.js'))};
-import { registerMockModel } from ${JSON.stringify(path.join(root, 'src/commands/mock-model.ts'))};
+import { registerMockModel } from ${JSON.stringify(path.join(root, 'src/commands/stack/mock-model.ts'))};
 const program = new Command('assay');
 const stdout = (text) => process.stdout.write(text);
 const stderr = (text) => process.stderr.write(text);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { inject } from 'vitest';
-import { startEvaluation, workflowIdOf } from '../../../../src/commands/start-evaluation.ts';
+import { startEvaluation, workflowIdOf } from '../../../../src/commands/run/start-evaluation.ts';
 import { type Config, readConfig } from '../../../../src/config.ts';
 import type { EvalCase } from '../../../../src/core/case.ts';
 import { hashValue } from '../../../../src/core/hash.ts';

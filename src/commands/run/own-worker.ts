@@ -1,0 +1,18 @@
+import type { RunningWorker } from '../../worker.ts';
+import type { CommandContext } from '../context.ts';
+import type { Session } from '../session.ts';
+
+/** A worker inside this process, its log in the folder of the stack. */
+export async function startOwnWorker(context: CommandContext, session: Session): Promise<RunningWorker> {
+  const [{ startWorker }, { fileLog }] = await Promise.all([
+    import('../../worker.ts'),
+    import('../../local/file-log.ts'),
+  ]);
+  return startWorker({
+    config: session.config,
+    databaseUrl: session.stack.databaseUrl,
+    connectionOptions: session.stack.connectionOptions,
+    cwd: context.cwd,
+    log: fileLog(session.config.home, 'worker.log'),
+  });
+}

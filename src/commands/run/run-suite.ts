@@ -1,0 +1,161 @@
+import { EXIT, formatProblem, UserError } from '../../core/errors.ts';
+import { canonicalJson, type Json } from '../../core/json.ts';
+import { loadSuite } from '../../datasets/load-suite.ts';
+import { parseFilter, selectCases } from '../../datasets/select-cases.ts';
+import { createEvaluation, type NewEvaluation, trialsOf } from '../../db/create-evaluation.ts';
+import { type EvaluationRow, findEvaluation, findJoinable, reopenEvaluation } from '../../db/evaluations.ts';
+import { newEvaluation } from '../../db/new-evaluation.ts';
+import { setConcurrency } from '../../db/set-concurrency.ts';
+import type { CommandContext } from '../context.ts';
+import { detach } from './detach.ts';
+import { printDryRun } from './dry-run.ts';
+import { conclude } from './conclude.ts';
+import type { RunFlags } from './run.ts';
+import { openSession, type Session } from '../session.ts';
+
+/** Runs a suite to its report. Sets the exit code through `ExitSignal`. */
+export async function runSuite(context: CommandContext, suiteFile: string, flags: RunFlags): Promise<void> {
+  const loaded = await loadSuite(suiteFile, { env: context.env, cwd: context.cwd });
+  for (const problem of loaded.problems) context.stderr(`${formatProblem(problem)}\n`);
+  const filter = { ...parseFilter(flags.filter ?? []), ...(flags.limit === undefined ? {} : { limit: flags.limit }) };
+  const cases = selectCases(loaded.cases, filter);
+  const wanted = newEvaluation(loaded, {
+    env: context.env,
+    now: new Date(),
+    cases,
+    filters: { ...filter } as Json,
+    labels: parseLabels(flags.label ?? []),
+    ...optionsOf(flags),
+  });
+  if (flags.dryRun === true) {
+    printDryRun(context, wanted, flags.json === true);
+    return;
+  }
+  requireEndpoint(context, wanted);
+  const session = await openSession(context);
+  try {
+    const row = await joinOrCreate(context, session, wanted, flags);
+    if (flags.detach === true) await detach(context, session, row);
+    else await conclude(context, session, row, { worker: flags.worker, json: flags.json === true });
+  } finally {
+    await session.close();
+  }
+}
+
+function optionsOf(flags: RunFlags): Partial<Parameters<typeof newEvaluation>[1]> {
+  return {
+    ...(flags.id === undefined ? {} : { id: checkId(flags.id) }),
+    ...(flags.trials === undefined ? {} : { trials: flags.trials }),
+    ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
+    ...(flags.budgetUsd === undefined ? {} : { budgetUsd: flags.budgetUsd }),
+    ...(flags.failFast === undefined ? {} : { failFast: flags.failFast }),
+    ...(flags.baseline === undefined ? {} : { baselineLabel: flags.baseline }),
+  };
+}
+
+function checkId(id: string): string {
+  if (/^[A-Za-z0-9][\w.-]{0,99}$/.test(id)) return id;
+  throw new UserError(`--id "${id}" is not usable`, { hint: 'use up to 100 letters, digits, `-`, `_` and `.`' });
+}
+
+function parseLabels(parts: string[]): Record<string, string> {
+  return Object.fromEntries(
+    parts.map((part) => {
+      const at = part.indexOf('=');
+      if (at < 1) throw new UserError(`--label "${part}" is not understood`, { hint: 'write key=value' });
+      return [part.slice(0, at), part.slice(at + 1)];
+    }),
+  );
+}
+
+/** Says early that no model can be reached, instead of after the set-up. */
+function requireEndpoint(context: CommandContext, wanted: NewEvaluation): void {
+  const { agent, judge } = wanted.suite;
+  if (wanted.offline || (agent.type === 'module' && judge === null)) return;
+  const names = new Set<string>();
+  for (const [part, needed] of [
+    [agent, agent.type === 'openai'],
+    [judge, judge !== null],
+  ] as const) {
+    if (!needed || part === null || !('model' in part)) continue;
+    const variable = part.api_key_env ?? 'OPENAI_API_KEY';
+    const hasUrl = part.base_url !== undefined || (context.env['OPENAI_BASE_URL'] ?? '') !== '';
+    if (!hasUrl && (context.env[variable] ?? '') === '') names.add(variable);
+  }
+  if (names.size === 0) return;
+  throw new UserError(`no model endpoint: ${[...names].join(' and ')} is not set`, {
+    exitCode: EXIT.infrastructure,
+    hint: 'set it, or OPENAI_BASE_URL for a local endpoint; a suite with `offline_model:` runs without either',
+  });
+}
+
+async function joinOrCreate(
+  context: CommandContext,
+  session: Session,
+  wanted: NewEvaluation,
+  flags: RunFlags,
+): Promise<EvaluationRow> {
+  const { reconcile } = await import('./start-evaluation.ts');
+  const planned = wanted.cases.reduce((sum, one) => sum + trialsOf(one, wanted.suite), 0);
+  const named = flags.id === undefined ? null : await findEvaluation(session.db, flags.id);
+  if (named !== null) requireSame(named, wanted, planned);
+  const found =
+    named ??
+    (flags.new === true || flags.id !== undefined
+      ? null
+      : await findJoinable(session.db, { suite: wanted.suite.name, hashes: wanted.hashes, plannedTrials: planned }));
+  if (found === null) {
+    await createEvaluation(session.db, wanted);
+    context.stderr(`evaluation ${wanted.id}: ${wanted.cases.length} cases, ${planned} trials\n`);
+    return (await findEvaluation(session.db, wanted.id)) as EvaluationRow;
+  }
+  const row = await reconcile(session.client, session.db, found);
+  context.stderr(`joining evaluation ${row.id} (same suite, data and agent; --new starts another)\n`);
+  await applyFlags(session, row, wanted, flags);
+  return (await findEvaluation(session.db, row.id)) as EvaluationRow;
+}
+
+/**
+ * What the flags of this run mean for an evaluation that exists.
+ * @throws UserError for flags that cannot reach work that is under way: they are never dropped in silence.
+ */
+async function applyFlags(session: Session, row: EvaluationRow, wanted: NewEvaluation, flags: RunFlags): Promise<void> {
+  const options = {
+    ...(flags.budgetUsd === undefined ? {} : { budgetUsd: flags.budgetUsd }),
+    ...(flags.failFast === undefined ? {} : { failFast: flags.failFast }),
+    ...(flags.baseline === undefined ? {} : { baselineLabel: flags.baseline }),
+    ...(flags.label === undefined ? {} : { labels: { ...row.labels, ...wanted.suite.labels } }),
+  };
+  if (row.status === 'stopped' || row.status === 'canceled') {
+    await reopenEvaluation(session.db, row.id, {
+      ...options,
+      ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
+    });
+    return;
+  }
+  const fixed = [
+    ...(flags.budgetUsd === undefined || flags.budgetUsd === row.budget_usd ? [] : ['--budget-usd']),
+    ...(flags.failFast === undefined || flags.failFast === row.fail_fast ? [] : ['--fail-fast']),
+    ...(flags.baseline === undefined || flags.baseline === row.baseline_label ? [] : ['--baseline']),
+    ...(flags.label === undefined || canonicalJson(options.labels) === canonicalJson(row.labels) ? [] : ['--label']),
+  ];
+  if (fixed.length > 0) {
+    throw new UserError(`evaluation ${row.id} is ${row.status}: ${fixed.join(', ')} cannot change it now`, {
+      hint: `join it without them, add --new for another evaluation, or \`assay cancel ${row.id}\` and \`assay resume ${row.id} --budget-usd …\``,
+    });
+  }
+  if (flags.concurrency !== undefined && flags.concurrency !== row.concurrency) {
+    const { tellWorkflow } = await import('./tell-workflow.ts');
+    await setConcurrency(session.db, row.id, flags.concurrency);
+    await tellWorkflow(session.client, row.id, 'setConcurrency', flags.concurrency);
+  }
+}
+
+function requireSame(row: EvaluationRow, wanted: NewEvaluation, planned: number): void {
+  const before = [row.suite_hash, row.data_hash, row.agent_hash, row.planned_trials];
+  const after = [wanted.hashes.suite, wanted.hashes.data, wanted.hashes.agent, planned];
+  if (canonicalJson(before) === canonicalJson(after)) return;
+  throw new UserError(`evaluation ${row.id} exists, with another suite, data or agent`, {
+    hint: `choose another --id, or see \`assay resume ${row.id}\` for what changed`,
+  });
+}

@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import path from 'node:path';
+import { finished } from 'node:stream/promises';
+import { readToolCall } from '../../agents/read-tool-call.ts';
+import type { EvalCase } from '../../core/case.ts';
+import { InputError, UserError } from '../../core/errors.ts';
+import type { Problem } from '../../core/errors.ts';
+import { isJsonObject } from '../../core/json.ts';
+import { parseJson } from '../../core/lossless-json.ts';
+import { costOf } from '../../core/price.ts';
+import type { Suite } from '../../core/suite.ts';
+import type { Trajectory } from '../../core/trajectory.ts';
+import { trialStatus } from '../../core/trial.ts';
+import { loadSuite } from '../../datasets/load-suite.ts';
+import { readCases } from '../../datasets/read-cases.ts';
+import { parseJsonSource } from '../../datasets/read-json.ts';
+import { errorAt } from '../../datasets/source.ts';
+import { trajectoryFromRecord } from '../../scorers/from-record.ts';
+import { scoreTrial } from '../../scorers/index.ts';
+import type { ScoringSuite } from '../../scorers/scorer.ts';
+import type { CommandContext } from '../context.ts';
+import { readTextLines } from './json-lines.ts';
+import type { TextLine } from './json-lines.ts';
+
+/** Flags of `assay score`, as commander hands them over. */
+export interface ScoreFlags {
+  cases: string;
+  trajectories: string;
+  suite?: string;
+  out?: string;
+}
+
+type RecordedSuite = ScoringSuite & Pick<Suite, 'prices'>;
+
+/** What applies without `--suite`. */
+const DEFAULT_SUITE: RecordedSuite = {
+  tool_score: { weights: { names: 0.4, args: 0.3, order: 0.3 }, profile: 'weighted' },
+  safety: { forbidden_tools: [], high_risk_tools: [] },
+  judge: null,
+  tools: [],
+  prices: {},
+};
+const MOST_PROBLEMS = 100;
+
+/**
+ * `assay score`: one line of scores for each recorded trajectory, in the order recorded. Nothing is written of a file with
+ * a bad line.
+ * @throws InputError with every bad line at once
+ */
+export async function scoreFiles(context: CommandContext, flags: ScoreFlags): Promise<void> {
+  const suite = await suiteOf(context, flags.suite);
+  const cases = new Map((await readCases(placed(context, flags.cases))).map((evalCase) => [evalCase.id, evalCase]));
+  const reader = new TrajectoryReader(cases, suite, flags.trajectories);
+  const file = path.resolve(context.cwd, flags.trajectories);
+  const lines: string[] = [];
+  for await (const recorded of readTextLines(file, flags.trajectories)) {
+    const line = reader.score(recorded);
+    if (line !== null && reader.problems.length === 0) lines.push(line);
+    if (reader.problems.length >= MOST_PROBLEMS) break;
+  }
+  if (reader.problems.length > 0) throw new InputError(reader.problems);
+  if (lines.length === 0) {
+    throw new UserError(`${flags.trajectories} holds no trajectory`, {
+      hint: 'write one JSON line a trial: {"caseId": "…", "trial": 1, "messages": […]}',
+    });
+  }
+  await writeLines(context, flags.out, lines);
+}
+
+async function suiteOf(context: CommandContext, file: string | undefined): Promise<RecordedSuite> {
+  if (file === undefined) return DEFAULT_SUITE;
+  const { suite } = await loadSuite(file, { env: context.env, cwd: context.cwd });
+  return suite;
+}
+
+/** As the user wrote it where that is right for the process's own folder, so that problems name the file as written. */
+function placed(context: CommandContext, file: string): string {
+  return context.cwd === process.cwd() ? file : path.resolve(context.cwd, file);
+}
+
+class TrajectoryReader {
+  readonly problems: Problem[] = [];
+  readonly #cases: ReadonlyMap<string, EvalCase>;
+  readonly #suite: RecordedSuite;
+  readonly #file: string;
+  readonly #trials = new Map<string, Set<number>>();
+
+  constructor(cases: ReadonlyMap<string, EvalCase>, suite: RecordedSuite, file: string) {
+    this.#cases = cases;
+    this.#suite = suite;
+    this.#file = file;
+  }
+
+  /** The line of scores; null, with a problem noted, for a record that cannot be scored. */
+  score(line: TextLine): string | null {
+    const parsed = parseJson(line.text);
+    const record = parsed.ok ? parsed.value : null;
+    const fail = (at: string[], message: string): null => {
+      this.#note(line, at, message);
+      return null;
+    };
+    if (!parsed.ok) return fail([], '');
+    if (!isJsonObject(record)) return fail([], 'expected an object: {"caseId": …, "trial": …, "messages": […]}');
+    const id = record['caseId'] ?? record['case_id'];
+    if (typeof id !== 'string') return fail(['caseId'], '"caseId": expected the id of a case');
+    const evalCase = this.#cases.get(id);
+    if (evalCase === undefined) return fail(['caseId'], `no case has the id "${id.slice(0, 300)}"`);
+    const trial = this.#takeTrial(id, record['trial'] ?? null);
+    if (typeof trial === 'string') return fail(['trial'], trial);
+    const read = trajectoryFromRecord(record, { readToolCall });
+    if (!read.ok) return fail(read.path, `${read.path.join('.') || 'trajectory'}: ${read.problem}`);
+    return JSON.stringify(this.#scored(evalCase, trial, read.trajectory));
+  }
+
+  /** Places are worked out for bad lines only: the reader that keeps them is slower. */
+  #note(line: TextLine, at: string[], message: string): void {
+    const source = parseJsonSource(line.text, this.#file, (problem) => this.problems.push(problem), line.number);
+    const steps = at.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+    if (source !== null) this.problems.push(errorAt(source.place(steps), message));
+  }
+
+  /** The trial's number: as written, else the next free one of the case. */
+  #takeTrial(id: string, written: unknown): number | string {
+    const taken = this.#trials.get(id) ?? new Set();
+    this.#trials.set(id, taken);
+    let trial = 1;
+    if (written === null) while (taken.has(trial)) trial += 1;
+    else if (typeof written !== 'number' || !Number.isSafeInteger(written) || written < 1) {
+      return '"trial": expected a whole number from 1';
+    } else trial = written;
+    if (taken.has(trial)) return `trial ${trial} of case "${id.slice(0, 300)}" is there twice`;
+    taken.add(trial);
+    return trial;
+  }
+
+  #scored(evalCase: EvalCase, trial: number, trajectory: Trajectory): object {
+    const costUsd = costOf(trajectory.usage, trajectory.model, this.#suite.prices);
+    const scores = scoreTrial({ evalCase, trajectory, suite: this.#suite, costUsd });
+    const status = trialStatus(scores);
+    return {
+      caseId: evalCase.id,
+      trial,
+      passed: status === 'passed' ? true : status === 'failed' ? false : null,
+      scores,
+    };
+  }
+}
+
+const LINES_A_WRITE = 500;
+
+async function writeLines(context: CommandContext, out: string | undefined, lines: readonly string[]): Promise<void> {
+  const blocks: string[] = [];
+  for (let at = 0; at < lines.length; at += LINES_A_WRITE) {
+    blocks.push(`${lines.slice(at, at + LINES_A_WRITE).join('\n')}\n`);
+  }
+  if (out === undefined) {
+    for (const block of blocks) context.stdout(block);
+    return;
+  }
+  const stream = createWriteStream(path.resolve(context.cwd, out));
+  const done = finished(stream);
+  done.catch(() => undefined); // awaited below; a failure before that must not count as unhandled
+  try {
+    for (const block of blocks) if (!stream.write(block) && !stream.destroyed) await once(stream, 'drain');
+    stream.end();
+    await done;
+  } catch (error) {
+    throw new UserError(`cannot write ${out}: ${error instanceof Error ? error.message : String(error)}`, {
+      hint: 'name a file in a folder that exists and may be written',
+      cause: error,
+    });
+  }
+  context.stderr(`${lines.length} trials scored, written to ${out}\n`);
+}
