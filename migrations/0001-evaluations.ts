@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely';
 /** Evaluations, their cases, trials, scores, the model-call journal, results, baselines and gates. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await createEvaluationTables(db);
+  await createCaseTable(db);
   await createTrialTables(db);
   await createModelCallTable(db);
   await createScoreTables(db);
@@ -54,6 +55,9 @@ async function createEvaluationTables(db: Kysely<unknown>): Promise<void> {
   await sql`create index evaluation_unfinished on evaluation (created_at desc) where status in ('running', 'paused', 'stopped')`.execute(
     db,
   );
+}
+
+async function createCaseTable(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table evaluation_case (
       evaluation_id text not null references evaluation (id) on delete cascade,
