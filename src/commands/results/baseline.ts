@@ -96,10 +96,13 @@ async function pin(context: CommandContext, db: Db, id: string, flags: SetFlags)
  * @param scored trials with a verdict; null without a result
  */
 export function objectionTo(
-  row: Pick<EvaluationRow, 'status' | 'planned_trials'>,
+  row: Pick<EvaluationRow, 'status' | 'planned_trials' | 'failures_rerun'>,
   scored: number | null,
 ): string | null {
   if (row.status !== 'completed') return `it is ${row.status}, not completed`;
+  if (row.failures_rerun > 0) {
+    return `${row.failures_rerun} of its failed trials were run again (retry --failed), so it looks better than the agent is`;
+  }
   if (scored === null) return 'it has no result';
   if (scored >= MIN_COVERAGE * row.planned_trials) return null;
   const wanted = `${MIN_COVERAGE * 100} %`;
@@ -108,8 +111,12 @@ export function objectionTo(
 
 function refused(row: EvaluationRow, objection: string): UserError {
   const next = row.status === 'completed' ? 'retry' : 'resume';
+  const mend =
+    row.failures_rerun > 0
+      ? `Start another one (\`assay run ${row.suite_path} --new\`)`
+      : `\`assay ${next} ${row.id}\` completes it`;
   return new UserError(`Evaluation ${row.id} cannot be a baseline: ${objection}.`, {
-    hint: `\`assay ${next} ${row.id}\` completes it; --force pins it as it is.`,
+    hint: `${mend}; --force pins it as it is.`,
   });
 }
 

@@ -68,9 +68,11 @@ describe('status text', () => {
 });
 
 describe('what may be a baseline', () => {
-  const row = { status: 'completed', planned_trials: 100 } as const;
+  const row = { status: 'completed', planned_trials: 100, failures_rerun: 0 } as const;
   test('complete with coverage', () => expect(objectionTo(row, 98)).toBeNull());
   test('too few verdicts', () => expect(objectionTo(row, 97)).toContain('only 97 of its 100 trials'));
   test('not completed', () => expect(objectionTo({ ...row, status: 'canceled' }, 100)).toContain('canceled'));
+  test('failures that were run again', () =>
+    expect(objectionTo({ ...row, failures_rerun: 2 }, 100)).toContain('2 of its failed trials were run again'));
   test('no result', () => expect(objectionTo(row, null)).toContain('no result'));
 });
