@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { isDeepStrictEqual } from 'node:util';
 import { CALLS_PER_TRIAL, type Lab, openLab } from './lab.ts';
 import { countTrials, type Outcome, readOutcome } from './outcome.ts';
@@ -6,6 +7,7 @@ import type { Program } from './program.ts';
 
 const CASES = 30;
 const TRIALS = 2;
+const CONCURRENCY = 12;
 const PLANNED = CASES * TRIALS;
 const VICTIMS = ['worker', 'command', 'temporal', 'postgres', 'endpoint'] as const;
 type Victim = (typeof VICTIMS)[number];
@@ -41,7 +43,7 @@ export async function openChaosLab(): Promise<ChaosLab> {
   const lab = await openLab({
     cases: CASES,
     trials: TRIALS,
-    concurrency: 12,
+    concurrency: CONCURRENCY,
     delayMs: 120,
     env: { ASSAY_HEARTBEAT_TIMEOUT_MS: '2000' },
   });
@@ -65,6 +67,28 @@ async function startUp(lab: Lab): Promise<Program> {
   const up = lab.start(['up', '--no-worker']);
   await up.until(/Temporal/);
   return up;
+}
+
+/** Calls a death now may cost: those under way, and answers that are in no journal yet. */
+async function callsAtRisk(lab: Lab, id: string): Promise<{ answered: number; unrecorded: number }> {
+  // What was sent reaches the model, what was written reaches Postgres.
+  await sleep(100);
+  const { answered, inFlight } = await lab.model.stats();
+  const recorded = await countJournaled(lab, id);
+  // A lane makes one call at a time, and what earlier deaths cost stays unrecorded.
+  const open = recorded === null ? CONCURRENCY : inFlight + Math.max(0, answered - recorded);
+  return { answered, unrecorded: Math.min(CONCURRENCY, open) };
+}
+
+/** null while Postgres is away. */
+async function countJournaled(lab: Lab, id: string): Promise<number | null> {
+  try {
+    const db = await lab.db();
+    const rows = await sql<{ n: number }>`select count(*) as n from model_call where evaluation_id = ${id}`.execute(db);
+    return rows.rows[0]?.n ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** Waits for progress, or a while: after a strike it may take some seconds to come back. */
@@ -99,9 +123,11 @@ async function runRound(lab: Lab, reference: Outcome, seed: number): Promise<Rou
   for (const share of strikes) {
     await answersReach(lab, share * PLANNED * CALLS_PER_TRIAL);
     const victim = VICTIMS[Math.floor(random() * VICTIMS.length)] as Victim;
-    const { inFlight, answered } = await lab.model.stats();
-    atRisk += inFlight;
-    disturbances.push(`${victim} after ${answered} answers, ${inFlight} in flight`);
+    // Stopped first, so that what it has not recorded can be counted.
+    if (victim === 'worker') actors.worker.kill('SIGSTOP');
+    const { answered, unrecorded } = await callsAtRisk(lab, id);
+    atRisk += unrecorded;
+    disturbances.push(`${victim} after ${answered} answers, ${unrecorded} calls in flight or not yet recorded`);
     await disturb(lab, actors, victim, { id, pauseMs: 300 + random() * 1_500 });
   }
   const problems = await ending(lab, actors, id);
