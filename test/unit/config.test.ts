@@ -4,7 +4,7 @@ import { homeFolder, readConfig } from '../../src/config.ts';
 
 const messageOf = (env: Record<string, string>): string => {
   try {
-    readConfig(env, '/work');
+    readConfig(env, '/project');
     return '';
   } catch (error) {
     return (error as Error).message;
@@ -43,34 +43,34 @@ test('TEMPORAL_ADDRESS is host:port; anything else is wrong usage that names it'
     expect(messageOf({ TEMPORAL_ADDRESS: wrong }), wrong).toMatch(
       /^wrong environment:\n {2}TEMPORAL_ADDRESS: is not of the form host:port/,
     );
-  expect(() => readConfig({ TEMPORAL_ADDRESS: 'http://x:99999' }, '/work')).toThrow(
+  expect(() => readConfig({ TEMPORAL_ADDRESS: 'http://x:99999' }, '/project')).toThrow(
     expect.objectContaining({ name: 'UserError', exitCode: 2 }),
   );
   for (const right of ['localhost:7233', '127.0.0.1:1', '[::1]:65535', 'my_temporal.ns.svc:7233', 'temporal'])
-    expect(readConfig({ TEMPORAL_ADDRESS: ` ${right} ` }, '/work').temporalAddress).toBe(right);
-  expect(readConfig({ TEMPORAL_ADDRESS: ' ' }, '/work').temporalAddress).toBeUndefined();
+    expect(readConfig({ TEMPORAL_ADDRESS: ` ${right} ` }, '/project').temporalAddress).toBe(right);
+  expect(readConfig({ TEMPORAL_ADDRESS: ' ' }, '/project').temporalAddress).toBeUndefined();
 });
 
 test('right addresses, and empty variables, which count as absent', () => {
   const url = 'postgres://u:p@h:5432/d';
-  const config = readConfig({ DATABASE_URL: url, OPENAI_BASE_URL: ' http://127.0.0.1:1/v1 ' }, '/work');
+  const config = readConfig({ DATABASE_URL: url, OPENAI_BASE_URL: ' http://127.0.0.1:1/v1 ' }, '/project');
   expect(config).toMatchObject({ databaseUrl: url, openaiBaseUrl: 'http://127.0.0.1:1/v1' });
-  expect(readConfig({ DATABASE_URL: ' ', OPENAI_BASE_URL: '' }, '/work')).toMatchObject({
+  expect(readConfig({ DATABASE_URL: ' ', OPENAI_BASE_URL: '' }, '/project')).toMatchObject({
     databaseUrl: undefined,
     openaiBaseUrl: undefined,
   });
 });
 
 test('the folder of the embedded stack is .assay in the working directory, or ASSAY_HOME', () => {
-  expect(homeFolder({}, '/work')).toBe(path.resolve('/work/.assay'));
-  expect(homeFolder({ ASSAY_HOME: ' ' }, '/work')).toBe(path.resolve('/work/.assay'));
-  expect(homeFolder({ ASSAY_HOME: 'other' }, '/work')).toBe(path.resolve('/work/other'));
-  expect(readConfig({ ASSAY_HOME: '/elsewhere' }, '/work').home).toBe(path.resolve('/elsewhere'));
+  expect(homeFolder({}, '/project')).toBe(path.resolve('/project/.assay'));
+  expect(homeFolder({ ASSAY_HOME: ' ' }, '/project')).toBe(path.resolve('/project/.assay'));
+  expect(homeFolder({ ASSAY_HOME: 'other' }, '/project')).toBe(path.resolve('/project/other'));
+  expect(readConfig({ ASSAY_HOME: '/elsewhere' }, '/project').home).toBe(path.resolve('/elsewhere'));
 });
 
 test('the cache is assay in XDG_CACHE_HOME; one that is empty or relative counts as unset', () => {
   const folder = (value?: string): string =>
-    readConfig({ HOME: '/home/me', ...(value === undefined ? {} : { XDG_CACHE_HOME: value }) }, '/work').cacheFolder;
+    readConfig({ HOME: '/home/me', ...(value === undefined ? {} : { XDG_CACHE_HOME: value }) }, '/project').cacheFolder;
   expect(folder('/cache')).toBe(path.join('/cache', 'assay'));
   for (const value of [undefined, '', ' ', 'relative'])
     expect(folder(value)).toBe(path.join('/home/me/.cache', 'assay'));
