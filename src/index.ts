@@ -16,8 +16,8 @@
  */
 
 // Agents of your own (`agent: { type: module }`).
-export type { AgentAnswer, AgentFunction, AgentUsage } from './agents/agent-function.ts';
-export type { CallError, ModuleContext, ToolFunction } from './agents/module-context.ts';
+export type { AgentAnswer, AgentFunction, AgentUsage } from './agents/module/agent-function.ts';
+export type { CallError, ModuleContext, ToolFunction } from './agents/module/module-context.ts';
 export type { Json, JsonObject } from './core/json.ts';
 export type { ModelReply } from './core/model.ts';
 

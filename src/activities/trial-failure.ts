@@ -6,7 +6,7 @@ import type { TrialKey } from '../core/trial.ts';
 import type { Db } from '../db/connect.ts';
 import { recordModelFailure } from '../db/model-failures.ts';
 import { isTransient } from '../db/transient.ts';
-import { WorkerCrashError } from '../agents/worker-crash.ts';
+import { WorkerCrashError } from '../agents/module/worker-crash.ts';
 import { isUnreachable, StopError } from './breaker.ts';
 import { CANCEL_FAILURE, STOP_FAILURE } from '../core/failure-types.ts';
 import { FencedError } from './trial-model.ts';

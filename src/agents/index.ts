@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 import { UserError } from '../core/errors.ts';
 import type { AgentConfig, Suite } from '../core/suite.ts';
 import type { Agent } from './agent.ts';
-import { createModuleAgent } from './module-agent.ts';
-import { createModulePool } from './module-pool.ts';
-import { startModuleProcess } from './module-process.ts';
-import { createOpenAiAgent } from './openai-agent.ts';
+import { createModuleAgent } from './module/module-agent.ts';
+import { createModulePool } from './module/module-pool.ts';
+import { startModuleProcess } from './module/module-process.ts';
+import { createOpenAiAgent } from './openai/openai-agent.ts';
 import { sleep, type Sleep } from './sleep.ts';
 
 /** What agents are made with. */

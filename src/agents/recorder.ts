@@ -9,7 +9,7 @@ import {
   type Trajectory,
   type Usage,
 } from '../core/trajectory.ts';
-import type { ReadCall } from './read-tool-call.ts';
+import type { ReadCall } from './openai/read-tool-call.ts';
 
 /** How a trial of an agent ended. */
 export interface Ending {

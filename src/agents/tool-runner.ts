@@ -2,9 +2,9 @@ import type { ToolDefinition } from '../core/case.ts';
 import type { Json } from '../core/json.ts';
 import type { Suite } from '../core/suite.ts';
 import type { ToolCall } from '../core/trajectory.ts';
-import { createApprovals } from './approvals.ts';
-import type { MockWorld, ToolOutcome } from './mock-world.ts';
-import type { ReadCall } from './read-tool-call.ts';
+import { createApprovals } from './mock/approvals.ts';
+import type { MockWorld, ToolOutcome } from './mock/mock-world.ts';
+import type { ReadCall } from './openai/read-tool-call.ts';
 import type { Recorder } from './recorder.ts';
 
 /** Tools whose successful call makes the trial end ESCALATED. */

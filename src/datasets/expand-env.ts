@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '../core/json.ts';
 import { isJsonObject } from '../core/json.ts';
 import { setOwn } from '../core/lossless-json.ts';
-import { errorAt, formatPath } from './source.ts';
-import type { Path, Report, SourceValue } from './source.ts';
+import { errorAt, formatPath } from './readers/source.ts';
+import type { Path, Report, SourceValue } from './readers/source.ts';
 
 /** The only fields in which `${NAME}` and `${NAME:-default}` are replaced: none of them can carry a secret into a report. */
 const ENV_FIELDS = ['agent.model', 'agent.base_url', 'judge.model', 'judge.base_url'] as const;

@@ -7,19 +7,19 @@ import { isJsonObject } from '../core/json.ts';
 import type { Suite } from '../core/suite.ts';
 import { suiteSchema } from '../core/suite.schema.ts';
 import { CaseCollector } from './case-collector.ts';
-import { DEFAULT_FIXTURES, checkReferences } from './check-references.ts';
-import { checkSuite } from './check-suite.ts';
+import { DEFAULT_FIXTURES, checkReferences } from './checks/check-references.ts';
+import { checkSuite } from './checks/check-suite.ts';
 import { expandEnv } from './expand-env.ts';
-import { readGates } from './gates.ts';
+import { readGates } from './checks/gates.ts';
 import { resolveInside } from './safe-path.ts';
-import { describe, errorAt, partOf, valueAt, warningAt } from './source.ts';
-import type { Path, Place, Report, SourceValue } from './source.ts';
+import { describe, errorAt, partOf, valueAt, warningAt } from './readers/source.ts';
+import type { Path, Place, Report, SourceValue } from './readers/source.ts';
 import { hashAgent, hashCases, hashData, hashSuite } from './suite-hashes.ts';
 import type { SuiteHashes } from './suite-hashes.ts';
 import { readFixtures, readTools } from './suite-parts.ts';
 import type { NamedFixtures, SuiteFolder } from './suite-parts.ts';
 import { readSuiteSource } from './suite-source.ts';
-import { zodProblems } from './zod-problems.ts';
+import { zodProblems } from './checks/zod-problems.ts';
 
 export interface LoadSuiteOptions {
   env: Record<string, string | undefined>;

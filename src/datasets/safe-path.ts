@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
-import { unreadable } from './read-text.ts';
+import { unreadable } from './readers/read-text.ts';
 
 export type SafePath = { ok: true; absolute: string } | { ok: false; error: string };
 

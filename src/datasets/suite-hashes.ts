@@ -4,7 +4,7 @@ import type { EvalCase } from '../core/case.ts';
 import { hashText, hashValue } from '../core/hash.ts';
 import { installedPackage } from '../core/installed-package.ts';
 import type { JudgeConfig, Suite } from '../core/suite.ts';
-import { DEFAULT_FIXTURES } from './check-references.ts';
+import { DEFAULT_FIXTURES } from './checks/check-references.ts';
 import { moduleSources } from './module-sources.ts';
 
 /** What a resume is checked against; see {@link hashSuite}, {@link hashCases} and {@link hashAgent}. */

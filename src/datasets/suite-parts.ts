@@ -4,12 +4,12 @@ import { mockFixtureSchema, toolDefinitionSchema } from '../core/case.schema.ts'
 import type { Json } from '../core/json.ts';
 import { isJsonObject } from '../core/json.ts';
 import { resolveInside } from './safe-path.ts';
-import { fixtureFromSugar } from './fixture-sugar.ts';
-import { toolFromSugar } from './canonical-sugar.ts';
-import { describe, errorAt, formatPath, partOf, warningAt } from './source.ts';
-import type { Path, Place, Report, SourceValue } from './source.ts';
+import { fixtureFromSugar } from './shapes/fixture-sugar.ts';
+import { toolFromSugar } from './shapes/canonical-sugar.ts';
+import { describe, errorAt, formatPath, partOf, warningAt } from './readers/source.ts';
+import type { Path, Place, Report, SourceValue } from './readers/source.ts';
 import { readSource } from './suite-source.ts';
-import { zodProblems } from './zod-problems.ts';
+import { zodProblems } from './checks/zod-problems.ts';
 
 /** Where a suite's parts are looked for. */
 export interface SuiteFolder {

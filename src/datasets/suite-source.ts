@@ -3,12 +3,12 @@ import type { Json, JsonObject } from '../core/json.ts';
 import type { Problem } from '../core/errors.ts';
 import { isJsonObject } from '../core/json.ts';
 import { setOwn } from '../core/lossless-json.ts';
-import { parseJsonSource } from './read-json.ts';
-import { readText } from './read-text.ts';
-import { parseYamlSource } from './read-yaml.ts';
+import { parseJsonSource } from './readers/read-json.ts';
+import { readText } from './readers/read-text.ts';
+import { parseYamlSource } from './readers/read-yaml.ts';
 import { resolveInside } from './safe-path.ts';
-import { describe, errorAt, valueAt } from './source.ts';
-import type { Path, Report, SourceValue } from './source.ts';
+import { describe, errorAt, valueAt } from './readers/source.ts';
+import type { Path, Report, SourceValue } from './readers/source.ts';
 
 const MAX_EXTENDS = 10;
 

@@ -5,7 +5,7 @@ import type { JudgeConfig } from '../core/suite.ts';
 import { addUsage, NO_USAGE } from '../core/trajectory.ts';
 import type { Usage } from '../core/trajectory.ts';
 import type { ShownData } from './copied-reply.ts';
-import type { DimensionSpec, Reading } from './dimension.ts';
+import type { DimensionSpec, Reading } from './dimensions/dimension.ts';
 import { readReply } from './read-reply.ts';
 import type { Fault } from './read-reply.ts';
 import type { UnscoredCause } from './verdict.ts';

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { UserError } from '../core/errors.ts';
 import { installedPackage } from '../core/installed-package.ts';
-import { DIMENSIONS } from './dimensions.ts';
+import { DIMENSIONS } from './dimensions/dimensions.ts';
 import { parsePrompt } from './prompt.ts';
 import type { Prompt, PromptSet } from './prompt.ts';
 

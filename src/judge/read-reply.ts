@@ -1,7 +1,7 @@
 import type { ModelReply } from '../core/model.ts';
 import { copiedFrom } from './copied-reply.ts';
 import type { ShownData } from './copied-reply.ts';
-import type { DimensionSpec, Reading } from './dimension.ts';
+import type { DimensionSpec, Reading } from './dimensions/dimension.ts';
 import { FieldError, Fields } from './fields.ts';
 import { isHtml, parseReply } from './parse.ts';
 import type { UnscoredCause } from './verdict.ts';

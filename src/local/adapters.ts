@@ -1,6 +1,6 @@
 import type { EndpointRequest } from '../activities/deps.ts';
 import { type ClosableAgent, createAgent } from '../agents/index.ts';
-import { createModelClient } from '../agents/openai-client.ts';
+import { createModelClient } from '../agents/openai/openai-client.ts';
 import type { Config } from '../config.ts';
 import type { ModelClient } from '../core/model.ts';
 import type { Suite } from '../core/suite.ts';

@@ -1,7 +1,7 @@
 import type { Score } from '../core/score.ts';
 import type { EvalCase } from '../core/case.ts';
-import { LIMIT_SCORERS } from './limits.ts';
-import { OUTCOME_SCORERS } from './outcome.ts';
+import { LIMIT_SCORERS } from './efficiency/limits.ts';
+import { OUTCOME_SCORERS } from './outcome/outcome.ts';
 import type { ScoreDraft, ScoringSuite } from './scorer.ts';
 
 /** Safety scorers decide whatever `decides` says: no setting loosens the veto. */

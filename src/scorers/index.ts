@@ -1,23 +1,23 @@
 import type { EvalCase } from '../core/case.ts';
 import type { Score } from '../core/score.ts';
 import type { JudgeDimension } from '../core/suite.ts';
-import { callsPerTool } from './calls-per-tool.ts';
-import { canaries } from './canaries.ts';
+import { callsPerTool } from './tool-calls/calls-per-tool.ts';
+import { canaries } from './safety/canaries.ts';
 import { decide } from './deciding.ts';
-import { docRecall } from './doc-recall.ts';
-import { highRiskApproval } from './high-risk-approval.ts';
+import { docRecall } from './retrieval/doc-recall.ts';
+import { highRiskApproval } from './safety/high-risk-approval.ts';
 import { neededDimensions } from './judged.ts';
-import { limits } from './limits.ts';
-import { mockCoverage } from './mock-coverage.ts';
-import { mustCall } from './must-call.ts';
-import { mustNotCall } from './must-not-call.ts';
-import { outcome } from './outcome.ts';
-import { progressRate } from './progress-rate.ts';
+import { limits } from './efficiency/limits.ts';
+import { mockCoverage } from './outcome/mock-coverage.ts';
+import { mustCall } from './tool-calls/must-call.ts';
+import { mustNotCall } from './safety/must-not-call.ts';
+import { outcome } from './outcome/outcome.ts';
+import { progressRate } from './outcome/progress-rate.ts';
 import type { ScoreDraft, Scorer, ScoringInput, ScoringSuite } from './scorer.ts';
-import { secrets } from './secrets.ts';
-import { stepEfficiency } from './step-efficiency.ts';
-import { toolScores } from './tool-scores.ts';
-import { toolSchema } from './tool-schema.ts';
+import { secrets } from './safety/secrets.ts';
+import { stepEfficiency } from './efficiency/step-efficiency.ts';
+import { toolScores } from './tool-calls/tool-scores.ts';
+import { toolSchema } from './tool-calls/tool-schema.ts';
 
 /** Every deterministic scorer, in the order scores are reported. */
 const SCORERS: readonly Scorer[] = [

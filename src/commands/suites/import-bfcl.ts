@@ -4,9 +4,9 @@ import { InputError, UserError } from '../../core/errors.ts';
 import type { Problem } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { isJsonObject } from '../../core/json.ts';
-import { caseFromBfcl } from '../../datasets/bfcl.ts';
-import { readJsonl } from '../../datasets/read-jsonl.ts';
-import { errorAt } from '../../datasets/source.ts';
+import { caseFromBfcl } from '../../datasets/shapes/bfcl.ts';
+import { readJsonl } from '../../datasets/readers/read-jsonl.ts';
+import { errorAt } from '../../datasets/readers/source.ts';
 import type { CommandContext } from '../context.ts';
 import { writeNewFiles } from './write-new-files.ts';
 

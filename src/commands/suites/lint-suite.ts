@@ -1,12 +1,12 @@
 import path from 'node:path';
-import { checkModule } from '../../agents/check-module.ts';
+import { checkModule } from '../../agents/module/check-module.ts';
 import { EXIT, formatProblem, InputError, UserError } from '../../core/errors.ts';
 import type { Problem } from '../../core/errors.ts';
 import { loadSuite } from '../../datasets/load-suite.ts';
 import type { LoadedSuite } from '../../datasets/load-suite.ts';
-import { errorAt } from '../../datasets/source.ts';
+import { errorAt } from '../../datasets/readers/source.ts';
 import { loadPrompts } from '../../judge/load-prompts.ts';
-import { matcherProblems } from '../../scorers/matcher.ts';
+import { matcherProblems } from '../../scorers/tool-calls/matcher.ts';
 import { readScript } from '../../scripted-model/read-script.ts';
 import type { CommandContext } from '../context.ts';
 import { ExitSignal } from '../exit-signal.ts';

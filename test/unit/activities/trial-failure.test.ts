@@ -4,7 +4,7 @@ import { StopError } from '../../../src/activities/breaker.ts';
 import { CANCEL_FAILURE, STOP_FAILURE } from '../../../src/core/failure-types.ts';
 import { type Consequence, consequenceOf } from '../../../src/activities/trial-failure.ts';
 import { FencedError } from '../../../src/activities/trial-model.ts';
-import { WorkerCrashError } from '../../../src/agents/worker-crash.ts';
+import { WorkerCrashError } from '../../../src/agents/module/worker-crash.ts';
 import { ModelError, type ModelErrorKind, UserError } from '../../../src/core/errors.ts';
 import type { Db } from '../../../src/db/connect.ts';
 import { recordModelFailure } from '../../../src/db/model-failures.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createApprovals } from '../../../src/agents/approvals.ts';
+import { createApprovals } from '../../../src/agents/mock/approvals.ts';
 import type { ToolCall } from '../../../src/core/trajectory.ts';
 
 const approval = (part: Partial<ToolCall> = {}): ToolCall => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type KillSystem, killTree } from '../../../src/agents/kill-tree.ts';
+import { type KillSystem, killTree } from '../../../src/agents/module/kill-tree.ts';
 
 function recording(platform: NodeJS.Platform, code?: string): KillSystem & { done: string[] } {
   const done: string[] = [];

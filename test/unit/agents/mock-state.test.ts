@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { getPath, parsePath, setPath } from '../../../src/agents/mock-state.ts';
+import { getPath, parsePath, setPath } from '../../../src/agents/mock/mock-state.ts';
 
 describe('parsePath', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createMockWorld, type MockWorld } from '../../../src/agents/mock-world.ts';
+import { createMockWorld, type MockWorld } from '../../../src/agents/mock/mock-world.ts';
 import { sleep } from '../../../src/agents/sleep.ts';
 import type { CaseMock, MockFixture, MockReply } from '../../../src/core/case.ts';
 import { UserError } from '../../../src/core/errors.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Schedule } from '../../../src/agents/idle-processes.ts';
-import { createModulePool, type ModulePool } from '../../../src/agents/module-pool.ts';
-import type { ModuleProcess } from '../../../src/agents/module-process.ts';
-import { WorkerCrashError } from '../../../src/agents/worker-crash.ts';
+import type { Schedule } from '../../../src/agents/module/idle-processes.ts';
+import { createModulePool, type ModulePool } from '../../../src/agents/module/module-pool.ts';
+import type { ModuleProcess } from '../../../src/agents/module/module-process.ts';
+import { WorkerCrashError } from '../../../src/agents/module/worker-crash.ts';
 
 const NEVER = new AbortController().signal;
 

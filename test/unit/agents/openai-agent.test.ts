@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createOpenAiAgent } from '../../../src/agents/openai-agent.ts';
+import { createOpenAiAgent } from '../../../src/agents/openai/openai-agent.ts';
 import type { AgentInput } from '../../../src/agents/agent.ts';
 import type { CaseMock, EvalCase } from '../../../src/core/case.ts';
 import { ModelError } from '../../../src/core/errors.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createModelClient } from '../../../src/agents/openai-client.ts';
+import { createModelClient } from '../../../src/agents/openai/openai-client.ts';
 import { ModelError, UserError } from '../../../src/core/errors.ts';
 import type { ModelReply, ModelRequest } from '../../../src/core/model.ts';
 import { completion, delta, type HttpEndpoint, sendJson, sse, startEndpoint } from './http-endpoint.ts';

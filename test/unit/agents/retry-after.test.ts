@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseRetryAfter, parseShouldRetry } from '../../../src/agents/retry-after.ts';
+import { parseRetryAfter, parseShouldRetry } from '../../../src/agents/openai/retry-after.ts';
 
 const NOW = Date.UTC(2026, 10, 29, 12, 0, 0);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/core/json.ts';
-import { caseFromBfcl, matcherOf, schemaOf } from '../../../src/datasets/bfcl.ts';
+import { caseFromBfcl, matcherOf, schemaOf } from '../../../src/datasets/shapes/bfcl.ts';
 
 const tool = (name: string): JsonObject => ({
   name,

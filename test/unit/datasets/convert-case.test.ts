@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { EvalCase } from '../../../src/core/case.ts';
-import { convertCase } from '../../../src/datasets/convert-case.ts';
-import { parseJsonSource } from '../../../src/datasets/read-json.ts';
-import { parseYamlSource } from '../../../src/datasets/read-yaml.ts';
+import { convertCase } from '../../../src/datasets/shapes/convert-case.ts';
+import { parseJsonSource } from '../../../src/datasets/readers/read-json.ts';
+import { parseYamlSource } from '../../../src/datasets/readers/read-yaml.ts';
 import { briefly, collecting } from './temporary-folder.ts';
 
 function convert(record: unknown): { evalCase: EvalCase | null; errors: string[]; warnings: string[] } {

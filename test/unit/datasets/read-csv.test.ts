@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readCsv } from '../../../src/datasets/read-csv.ts';
-import type { SourceValue } from '../../../src/datasets/source.ts';
+import { readCsv } from '../../../src/datasets/readers/read-csv.ts';
+import type { SourceValue } from '../../../src/datasets/readers/source.ts';
 import { briefly, collecting } from './temporary-folder.ts';
 
 function read(text: string): { sources: SourceValue[]; values: unknown[]; problems: string[] } {

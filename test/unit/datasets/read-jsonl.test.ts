@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { MAX_LINE_BYTES, readJsonl } from '../../../src/datasets/read-jsonl.ts';
+import { MAX_LINE_BYTES, readJsonl } from '../../../src/datasets/readers/read-jsonl.ts';
 import { allOf, briefly, collecting, folderWith } from './temporary-folder.ts';
 
 async function read(content: string | Uint8Array): Promise<{ values: unknown[]; lines: number[]; problems: string[] }> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseYamlSource } from '../../../src/datasets/read-yaml.ts';
-import type { SourceValue } from '../../../src/datasets/source.ts';
+import { parseYamlSource } from '../../../src/datasets/readers/read-yaml.ts';
+import type { SourceValue } from '../../../src/datasets/readers/source.ts';
 import { briefly, collecting } from './temporary-folder.ts';
 
 function read(text: string): { source: SourceValue | null; problems: string[] } {

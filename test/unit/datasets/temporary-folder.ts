@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll } from 'vitest';
 import { InputError } from '../../../src/core/errors.ts';
 import type { Problem } from '../../../src/core/errors.ts';
-import type { Report, SourceValue } from '../../../src/datasets/source.ts';
+import type { Report, SourceValue } from '../../../src/datasets/readers/source.ts';
 
 const folders: string[] = [];
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { createModelClient } from '../../../src/agents/openai-client.ts';
-import { createOpenAiAgent } from '../../../src/agents/openai-agent.ts';
+import { createModelClient } from '../../../src/agents/openai/openai-client.ts';
+import { createOpenAiAgent } from '../../../src/agents/openai/openai-agent.ts';
 import type { EvalCase } from '../../../src/core/case.ts';
 import type { CaseResult, EvaluationResult, GateResult, TrialRecord, Verdict } from '../../../src/core/evaluation.ts';
 import { evaluateGates, verdictOf } from '../../../src/core/gate.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createModelClient } from '../../../src/agents/openai-client.ts';
+import { createModelClient } from '../../../src/agents/openai/openai-client.ts';
 import { ModelError } from '../../../src/core/errors.ts';
 import { judgeTrial } from '../../../src/judge/judge-trial.ts';
 import type { JudgeTrialResult } from '../../../src/judge/judge-trial.ts';

@@ -4,8 +4,8 @@ import { ModelError } from '../../../src/core/errors.ts';
 import { judgeTrial } from '../../../src/judge/judge-trial.ts';
 import { loadPrompts } from '../../../src/judge/load-prompts.ts';
 import { readReply } from '../../../src/judge/read-reply.ts';
-import { answerQuality } from '../../../src/judge/dimension-answer-quality.ts';
-import { taskCompletion } from '../../../src/judge/dimension-task-completion.ts';
+import { answerQuality } from '../../../src/judge/dimensions/answer-quality.ts';
+import { taskCompletion } from '../../../src/judge/dimensions/task-completion.ts';
 import { CASE, CONFIG, judgeOne, reply, scriptedJudge, trajectoryWith } from './judge-fixture.ts';
 
 const NO_DATA = { answer: null, delimiters: [] };

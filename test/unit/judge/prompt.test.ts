@@ -4,7 +4,7 @@ import path from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { absentMarker, dataBlock } from '../../../src/judge/data-block.ts';
-import { DIMENSIONS } from '../../../src/judge/dimensions.ts';
+import { DIMENSIONS } from '../../../src/judge/dimensions/dimensions.ts';
 import { loadPrompts } from '../../../src/judge/load-prompts.ts';
 import { parsePrompt, renderPrompt } from '../../../src/judge/prompt.ts';
 

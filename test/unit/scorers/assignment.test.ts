@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { assign } from '../../../src/scorers/assignment.ts';
-import { firstLongestCommonSubsequence } from '../../../src/scorers/lcs.ts';
+import { assign } from '../../../src/scorers/tool-calls/assignment.ts';
+import { firstLongestCommonSubsequence } from '../../../src/scorers/tool-calls/lcs.ts';
 
 /** Every one-to-one assignment of greatest size. */
 function* everyAssignment(rows: number, columns: number): Generator<(number | null)[]> {

@@ -5,7 +5,7 @@ import type { EvalCase, ToolDefinition } from '../../../src/core/case.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { isJsonObject } from '../../../src/core/json.ts';
 import { parseJson } from '../../../src/core/lossless-json.ts';
-import { caseFromBfcl } from '../../../src/datasets/bfcl.ts';
+import { caseFromBfcl } from '../../../src/datasets/shapes/bfcl.ts';
 import { scoreTrial } from '../../../src/scorers/index.ts';
 import { SUITE, trajectory } from './fixtures.ts';
 

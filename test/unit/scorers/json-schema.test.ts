@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Json } from '../../../src/core/json.ts';
-import { schemaViolations } from '../../../src/scorers/json-schema.ts';
+import { schemaViolations } from '../../../src/scorers/values/json-schema.ts';
 
 test.each<[string, Json, Json[], Json[]]>([
   ['type', { type: 'string' }, ['a'], [1, null, [], {}]],

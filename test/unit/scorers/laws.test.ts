@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ExpectedCall } from '../../../src/core/case.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { scoreTrial } from '../../../src/scorers/index.ts';
-import { jsonEqual } from '../../../src/scorers/equality.ts';
+import { jsonEqual } from '../../../src/scorers/values/equality.ts';
 import type { MadeCall } from './fixtures.ts';
 import { SUITE, evalCase, scoresOf, trajectory } from './fixtures.ts';
 

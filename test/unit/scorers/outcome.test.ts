@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Expected } from '../../../src/core/case.ts';
 import type { Trajectory } from '../../../src/core/trajectory.ts';
-import { numbersIn } from '../../../src/scorers/number-in-answer.ts';
-import { parsePath, valueAt } from '../../../src/scorers/path-check.ts';
+import { numbersIn } from '../../../src/scorers/outcome/number-in-answer.ts';
+import { parsePath, valueAt } from '../../../src/scorers/outcome/path-check.ts';
 import { scoresOf, trajectory } from './fixtures.ts';
 
 const of = (expected: Expected, fields: Partial<Trajectory>): ReturnType<typeof scoresOf> =>

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { readToolCall } from '../../../src/agents/read-tool-call.ts';
+import { readToolCall } from '../../../src/agents/openai/read-tool-call.ts';
 import type { ArgsMode, Expected, MatchMode } from '../../../src/core/case.ts';
 import type { Json, JsonObject } from '../../../src/core/json.ts';
 import { parseJson } from '../../../src/core/lossless-json.ts';
-import { trajectoryFromMessages } from '../../../src/scorers/from-messages.ts';
+import { trajectoryFromMessages } from '../../../src/scorers/trajectories/from-messages.ts';
 import type { MadeCall } from './fixtures.ts';
 import { scoresOf, wanted } from './fixtures.ts';
 

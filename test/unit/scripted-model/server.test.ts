@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createModelClient } from '../../../src/agents/openai-client.ts';
+import { createModelClient } from '../../../src/agents/openai/openai-client.ts';
 import type { ModelReply } from '../../../src/core/model.ts';
 import { parseScript } from '../../../src/scripted-model/read-script.ts';
 import { startScriptedModel } from '../../../src/scripted-model/server.ts';

@@ -1,7 +1,7 @@
 /** The user's own modules, one export a behaviour. */
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import type { ModuleContext } from '../../../../src/agents/module-context.ts';
+import type { ModuleContext } from '../../../../src/agents/module/module-context.ts';
 
 export default async function agent(input: string, context: ModuleContext): Promise<string> {
   const order = (await context.tools['get_order']?.({ order: 88 })) as { status: string };

@@ -1,0 +1,75 @@
+import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { FINAL_STATUSES, type FinalStatus, type Usage } from '../../core/trajectory.ts';
+
+/** What a module returned, checked. */
+interface ModuleAnswer {
+  answer: string | null;
+  /** Null when the module names none. */
+  finalStatus: FinalStatus | null;
+  plan: string[] | null;
+  retrievedDocIds: string[] | null;
+  /** Tokens of model calls the module made on its own; null when it names none. */
+  usage: Usage | null;
+}
+
+export type ParsedAnswer = { ok: true; value: ModuleAnswer } | { ok: false; error: string };
+
+const KEYS = ['answer', 'finalStatus', 'plan', 'retrievedDocIds', 'usage'];
+
+/** Reads the return value of a module: a text, or `{answer, finalStatus?, plan?, retrievedDocIds?, usage?}`. */
+export function readModuleAnswer(value: Json): ParsedAnswer {
+  if (typeof value === 'string') return ok(value, {});
+  if (!isJsonObject(value)) return bad(`expected a text or {answer, …}, the module returned ${describe(value)}`);
+  const unknown = Object.keys(value).find((key) => !KEYS.includes(key));
+  if (unknown !== undefined) return bad(`unknown key ${JSON.stringify(unknown)}; expected ${KEYS.join(', ')}`);
+  const { answer = null, finalStatus = null, plan = null, retrievedDocIds = null } = value;
+  if (answer !== null && typeof answer !== 'string')
+    return bad(`answer is ${describe(answer)}, expected a text or null`);
+  if (finalStatus !== null && !isFinalStatus(finalStatus)) {
+    return bad(`finalStatus is ${describe(finalStatus)}, expected one of ${FINAL_STATUSES.join(', ')}`);
+  }
+  if (plan !== null && !isTextList(plan)) return bad(`plan is ${describe(plan)}, expected a list of texts`);
+  if (retrievedDocIds !== null && !isTextList(retrievedDocIds)) {
+    return bad(`retrievedDocIds is ${describe(retrievedDocIds)}, expected a list of ids`);
+  }
+  return ok(answer, { finalStatus, plan, retrievedDocIds, usage: usageOf(value['usage']) });
+}
+
+function ok(answer: string | null, rest: Partial<ModuleAnswer>): ParsedAnswer {
+  return { ok: true, value: { answer, finalStatus: null, plan: null, retrievedDocIds: null, usage: null, ...rest } };
+}
+
+function bad(error: string): ParsedAnswer {
+  return { ok: false, error };
+}
+
+/** `{input, cached, output, reasoning, total}`; what is missing is unknown, the total is the sum where it can be. */
+function usageOf(value: Json | undefined): Usage | null {
+  if (!isJsonObject(value)) return null;
+  const read = (usage: JsonObject, key: string): number | null => {
+    const count = usage[key];
+    return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : null;
+  };
+  const input = read(value, 'input');
+  const output = read(value, 'output');
+  const sum = input === null || output === null ? null : input + output;
+  return {
+    input,
+    cached: read(value, 'cached'),
+    output,
+    reasoning: read(value, 'reasoning'),
+    total: read(value, 'total') ?? sum,
+  };
+}
+
+function isFinalStatus(value: Json): value is FinalStatus {
+  return FINAL_STATUSES.some((status) => status === value);
+}
+
+function isTextList(value: Json): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+function describe(value: Json): string {
+  return value === null ? 'nothing (undefined or null)' : JSON.stringify(value).slice(0, 100);
+}

@@ -1,0 +1,169 @@
+import OpenAI from 'openai';
+import { Stream } from 'openai/streaming';
+import { ModelError, UserError } from '../../core/errors.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { ModelClient, ModelReply, ModelRequest } from '../../core/model.ts';
+import { assembleStream } from './assemble-stream.ts';
+import { maskBody, maskReply } from '../mask-key.ts';
+import { type CallFacts, toModelError } from './model-error.ts';
+import { invalidReply, readCompletion } from './read-completion.ts';
+import { startTimeCap, type TimeCap } from '../time-cap.ts';
+
+export interface ModelClientOptions {
+  /** E.g. `https://api.openai.com/v1`. */
+  baseUrl: string;
+  /** Null: no Authorization header is sent. */
+  apiKey: string | null;
+  /** Default: the global fetch. */
+  fetch?: typeof fetch;
+  /** Longest reply body read, bytes; a longer one is `invalid_reply`. Default 32 MiB. */
+  maxReplyBytes?: number;
+  /** Milliseconds, any origin; measures the time to the first token. Default `performance.now`. */
+  clock?: () => number;
+}
+
+const MAX_REPLY_BYTES = 32 * 1024 * 1024;
+
+/**
+ * A client of an OpenAI-compatible chat endpoint. One HTTP request a call, no retries: Temporal retries.
+ * `timeoutMs` covers the whole call, a body or stream that stalls included.
+ * @throws {UserError} when `baseUrl` is no http(s) URL. Calls reject with {@link ModelError} only.
+ */
+export function createModelClient(options: ModelClientOptions): ModelClient {
+  checkUrl(options.baseUrl);
+  const sendable = options.apiKey === null || /^[\x21-\x7e]+$/.test(options.apiKey);
+  const openai = new OpenAI({
+    baseURL: options.baseUrl,
+    // The package insists on a key; the header it would go into is taken out below when there is none.
+    apiKey: options.apiKey ?? 'none',
+    maxRetries: 0,
+    // The package would log bodies that do not parse.
+    logLevel: 'off',
+    ...(options.apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+  });
+  return {
+    async complete(request, { signal, timeoutMs }) {
+      if (!sendable) throw unsendableKey(options.baseUrl);
+      const cap = startTimeCap(signal, timeoutMs);
+      try {
+        return maskReply(await call(openai, request, cap, timeoutMs, options), options.apiKey);
+      } catch (error) {
+        const facts = {
+          baseUrl: options.baseUrl,
+          model: request.model,
+          apiKey: options.apiKey,
+          now: Date.now(),
+        };
+        throw endedBy(cap, facts, timeoutMs) ?? toModelError(error, facts);
+      } finally {
+        cap.dispose();
+      }
+    },
+  };
+}
+
+/** What fetch would say of such a key quotes it. */
+function unsendableKey(baseUrl: string): ModelError {
+  const what = 'the API key holds a space, a line break or a letter beyond ASCII, which no header can carry';
+  const advice = 'Set a valid key in OPENAI_API_KEY, or in the variable that api_key_env names.';
+  return new ModelError('unauthorized', `model endpoint ${baseUrl}: ${what}. ${advice}`);
+}
+
+function checkUrl(baseUrl: string): void {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  if (url !== null && `${url.username}${url.password}${url.search}` !== '') {
+    throw new UserError('base_url holds a user name, a password or a query, which no request can carry', {
+      hint: 'Leave them out of base_url or OPENAI_BASE_URL; the key goes into the variable that api_key_env names.',
+    });
+  }
+  if (url !== null && /^https?:$/.test(url.protocol)) return;
+  throw new UserError(`base_url is ${JSON.stringify(baseUrl)}, which is no http or https URL`, {
+    hint: 'Expected something like https://api.openai.com/v1 in base_url or OPENAI_BASE_URL.',
+  });
+}
+
+/** The error of a call that was given up, by its caller or by time; null when it failed by itself. */
+function endedBy(cap: TimeCap, facts: CallFacts, timeoutMs: number): ModelError | null {
+  if (!cap.signal.aborted) return null;
+  if (!cap.expired()) return new ModelError('aborted', 'the model call was given up');
+  return new ModelError('timeout', `model endpoint ${facts.baseUrl}: no complete reply within ${timeoutMs} ms`);
+}
+
+async function call(
+  openai: OpenAI,
+  request: ModelRequest,
+  cap: TimeCap,
+  timeoutMs: number,
+  options: ModelClientOptions,
+): Promise<ModelReply> {
+  const clock = options.clock ?? ((): number => performance.now());
+  const maxBytes = options.maxReplyBytes ?? MAX_REPLY_BYTES;
+  const startedAt = clock();
+  const response = await openai
+    .post('/chat/completions', {
+      body: requestBody(request, options.baseUrl),
+      signal: cap.signal,
+      // Ours ends first; theirs does not see a stalled stream.
+      timeout: timeoutMs + 5_000,
+      stream: request.stream === true,
+    })
+    .asResponse();
+  const requestId = response.headers.get('x-request-id');
+  const type = response.headers.get('content-type') ?? '';
+  let reply: ModelReply;
+  if (type.includes('text/event-stream')) {
+    const chunks = Stream.fromSSEResponse<Json>(response, new AbortController(), openai);
+    reply = await assembleStream(chunks, { requestId, startedAt, clock, maxBytes });
+  } else {
+    const body = maskBody(await readBody(response, maxBytes), options.apiKey);
+    reply = readCompletion(body, { requestId, timeToFirstTokenMs: null });
+  }
+  // An aborted stream ends as if it were complete.
+  if (cap.signal.aborted) throw new ModelError('aborted', 'the model call was given up');
+  return reply;
+}
+
+async function readBody(response: Response, maxBytes: number): Promise<string> {
+  if (response.body === null) return '';
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw invalidReply(`more than ${maxBytes} bytes`, text);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/** OpenAI's own models refuse `max_tokens`; many compatible servers know nothing else. */
+function outputLimitField(baseUrl: string): 'max_completion_tokens' | 'max_tokens' {
+  return /(^|\.)openai\.(azure\.)?com$/.test(new URL(baseUrl).hostname) ? 'max_completion_tokens' : 'max_tokens';
+}
+
+function requestBody(request: ModelRequest, baseUrl: string): JsonObject {
+  const body: JsonObject = {
+    model: request.model,
+    messages: request.messages as unknown as Json,
+  };
+  if (request.tools !== undefined && request.tools.length > 0) {
+    body['tools'] = request.tools.map((tool) => ({
+      type: 'function',
+      function: {
+        name: tool.name,
+        ...(tool.description === undefined ? {} : { description: tool.description }),
+        parameters: tool.parameters ?? { type: 'object', properties: {} },
+      },
+    }));
+  }
+  if (request.temperature !== undefined) body['temperature'] = request.temperature;
+  if (request.seed !== undefined) body['seed'] = request.seed;
+  if (request.max_output_tokens !== undefined) body[outputLimitField(baseUrl)] = request.max_output_tokens;
+  if (request.response_format !== undefined) body['response_format'] = request.response_format;
+  if (request.stream === true) {
+    body['stream'] = true;
+    body['stream_options'] = { include_usage: true };
+  }
+  return { ...body, ...request.extra_body };
+}

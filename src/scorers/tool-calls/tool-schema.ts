@@ -1,0 +1,70 @@
+import type { ToolDefinition } from '../../core/case.ts';
+import { isJsonObject } from '../../core/json.ts';
+import type { ToolCall } from '../../core/trajectory.ts';
+import { schemaViolations } from '../values/json-schema.ts';
+import { listed, preview } from '../values/preview.ts';
+import type { Scorer } from '../scorer.ts';
+import { toolsOf } from './tools-of.ts';
+
+interface CallProblem {
+  index: number;
+  tool: string;
+  kind: 'malformed' | 'unknown_tool' | 'unknown_argument' | 'schema_invalid';
+  message: string;
+}
+
+/** Informative: the share of calls that were readable, of a tool on offer, with arguments its schema has and allows. */
+export const toolSchema: Scorer = (input) => {
+  const calls = input.trajectory.tool_calls;
+  if (calls.length === 0) return [];
+  const tools = toolsOf(input);
+  const problems = calls.flatMap((call) => problemsOf(call, tools));
+  const wrong = new Set(problems.map(({ index }) => index)).size;
+  const first = problems[0];
+  return [
+    {
+      scorer: 'tool_schema',
+      dimension: null,
+      value: (calls.length - wrong) / calls.length,
+      passed: wrong === 0,
+      reason:
+        first === undefined
+          ? `${calls.length} calls fit their tools`
+          : `call ${first.index + 1} \`${first.tool}\`: ${first.message}`,
+      details: { problems: problems.slice(0, 20).map((problem) => ({ ...problem })) },
+    },
+  ];
+};
+
+function problemsOf(call: ToolCall, tools: ReadonlyMap<string, ToolDefinition>): CallProblem[] {
+  const at = { index: call.index, tool: call.tool };
+  if (call.malformed !== null || call.args === null) {
+    const raw = call.raw_arguments === null ? '' : `: ${preview(call.raw_arguments)}`;
+    return [{ ...at, kind: 'malformed', message: `${call.malformed ?? 'no arguments'}${raw}` }];
+  }
+  if (tools.size === 0) return [];
+  const tool = tools.get(call.tool);
+  if (tool === undefined) {
+    return [{ ...at, kind: 'unknown_tool', message: `no such tool; on offer: ${listed([...tools.keys()])}` }];
+  }
+  const { parameters } = tool;
+  if (parameters === undefined) return [];
+  const properties = isJsonObject(parameters['properties']) ? parameters['properties'] : null;
+  const open = parameters['additionalProperties'];
+  const free = properties === null || (open !== undefined && open !== false);
+  const unknown = free ? [] : Object.keys(call.args).filter((key) => !Object.hasOwn(properties, key));
+  return [
+    ...unknown.map((key): CallProblem => ({
+      ...at,
+      kind: 'unknown_argument',
+      message: `no argument \`${key}\`; it has ${listed(Object.keys(properties ?? {}))}`,
+    })),
+    ...schemaViolations(call.args, { ...parameters, additionalProperties: free ? (open ?? true) : true }).map(
+      (violation): CallProblem => ({
+        ...at,
+        kind: 'schema_invalid',
+        message: `${violation.path}: ${violation.message}`,
+      }),
+    ),
+  ];
+}
