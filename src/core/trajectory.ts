@@ -63,15 +63,61 @@ export interface ToolCall {
   ended_at_ms: number;
 }
 
+/** One dispatch of a sub-agent, a blocked one too, in the order dispatched. What an agent does not report is left out: unknown. */
 export interface SubAgentRun {
+  /** The declared name. */
   name: string;
-  /** Messages given to the sub-agent. */
+  /** What the sub-agent was told. */
   input: string;
+  /** What it returned to the one who dispatched it; null when it returned nothing. */
   output: string | null;
+  /** PARTIAL_SUCCESS when it was cut by its timeout; FAILED when the dispatch was blocked. */
   final_status: FinalStatus;
   tool_calls: ToolCall[];
   usage: Usage;
+  /** Unique in the trajectory. */
+  id?: string;
+  /** The `id` of the run that dispatched it; null = the main agent. */
+  parent?: string | null;
+  /** `index` of the dispatcher's tool call that started it. */
+  dispatch_call_index?: number | null;
+  /** Its own conversation, as sent and received. */
+  messages?: ChatMessage[];
+  /** Names of the tools it may use; null = not limited. */
+  allowed_tools?: string[] | null;
+  /** Parts of the dispatcher's context handed over on purpose: canaries in here are no leak. */
+  passed_context?: string[];
+  /** Milliseconds it may take; null = no limit of its own. */
+  timeout_ms?: number | null;
+  /** True when its timeout ended it. */
+  timed_out?: boolean;
+  /** Why the dispatch was refused (`max_dispatches (2) is reached`); null = it ran. A blocked run has no messages and calls. */
+  blocked?: string | null;
+  /** Its own state (memory, notes) when it began and when it ended; the mock world's state is the trial's, not its own. */
+  initial_state?: JsonObject | null;
+  end_state?: JsonObject | null;
+  started_at_ms?: number;
+  ended_at_ms?: number;
 }
+
+/** One part of the system prompt, as it was sent. */
+export interface PromptSegment {
+  /** One of {@link PROMPT_SEGMENTS}, or a name of the agent's own. */
+  name: string;
+  text: string;
+}
+
+/** The segments of an assembled prompt, in their order. */
+export const PROMPT_SEGMENTS = [
+  'base',
+  'user_profile',
+  'topic',
+  'skills_catalogue',
+  'sub_agent_catalogue',
+  'execution_plan',
+  'plan_enforcement',
+  'max_steps',
+] as const;
 
 /** Everything that happened in one trial. */
 export interface Trajectory {
@@ -91,6 +137,8 @@ export interface Trajectory {
   model_calls: number;
   usage: Usage;
   sub_agents: SubAgentRun[];
+  /** The parts the system prompt was assembled from, in the order sent; null or left out: the agent does not report them. */
+  prompt_segments?: PromptSegment[] | null;
   /** The mock world's state at the end; null without one. */
   end_state: JsonObject | null;
   /** Calls no fixture answered. */
