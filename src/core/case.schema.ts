@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import type { CaseContext, CaseMock, ChatMessage, EvalCase, Expected, MockFixture, ToolDefinition } from './case.ts';
+import type {
+  CaseContext,
+  CaseMock,
+  ChatMessage,
+  EvalCase,
+  Expected,
+  MockFixture,
+  SubAgentDefinition,
+  ToolDefinition,
+} from './case.ts';
 import { json, jsonObject, strictObject } from './strict-object.schema.ts';
 import { FINAL_STATUSES } from './trajectory.ts';
 
@@ -81,11 +90,30 @@ const expectedSchema: z.ZodType<Expected> = strictObject({
     .exactOptional(),
 });
 
+export const subAgentSchema: z.ZodType<SubAgentDefinition> = strictObject({
+  name: text,
+  description: z.string().exactOptional(),
+  system_prompt: z.string().exactOptional(),
+  model: text.exactOptional(),
+  tools: names.exactOptional(),
+  sub_agents: names.exactOptional(),
+  timeout_ms: positive.exactOptional(),
+  max_dispatches: count.exactOptional(),
+  max_iterations: positive.exactOptional(),
+  behavior: z.string().exactOptional(),
+  mock: strictObject({
+    calls: z.array(strictObject({ tool: text, args: jsonObject.exactOptional() })).exactOptional(),
+    result: z.string().exactOptional(),
+    fail: text.exactOptional(),
+    delay_ms: count.exactOptional(),
+  }).exactOptional(),
+});
+
 const contextSchema: z.ZodType<CaseContext> = strictObject({
   memory: z.array(chatMessageSchema).exactOptional(),
   documents: z.array(strictObject({ id: text, text: z.string(), title: z.string().exactOptional() })).exactOptional(),
   prompt_segments: z.array(strictObject({ name: text, text: z.string() })).exactOptional(),
-  sub_agents: z.array(jsonObject).exactOptional(),
+  sub_agents: z.array(z.union([text, subAgentSchema])).exactOptional(),
 });
 
 const failure = z.discriminatedUnion('kind', [
@@ -94,12 +122,14 @@ const failure = z.discriminatedUnion('kind', [
   strictObject({ kind: z.literal('not_found'), message: z.string().exactOptional() }),
   strictObject({ kind: z.literal('rate_limit'), message: z.string().exactOptional() }),
   strictObject({ kind: z.literal('malformed'), text: z.string().exactOptional() }),
+  strictObject({ kind: z.literal('truncated'), chars: count.exactOptional() }),
 ]);
 
 export const mockFixtureSchema: z.ZodType<MockFixture> = strictObject({
   tool: text,
   args: jsonObject.exactOptional(),
   match: z.enum(['exact', 'subset', 'any']).exactOptional(),
+  when: jsonObject.exactOptional(),
   replies: z
     .array(
       strictObject({

@@ -96,7 +96,45 @@ export interface CaseContext {
   memory?: ChatMessage[];
   documents?: RagDocument[];
   prompt_segments?: { name: string; text: string }[];
-  sub_agents?: JsonObject[];
+  /** Names of the suite's sub-agents, or definitions of the case's own. Absent: every sub-agent of the suite. */
+  sub_agents?: (string | SubAgentDefinition)[];
+}
+
+/** A sub-agent the built-in agent may dispatch (docs/sub-agents.md). */
+export interface SubAgentDefinition {
+  name: string;
+  /** What it is for; the agent reads it. */
+  description?: string;
+  /** Default: its name and description. */
+  system_prompt?: string;
+  /** Default: the agent's model. */
+  model?: string;
+  /** Names of tools of the case or suite that it may use; any other call is refused. Default none. */
+  tools?: string[];
+  /** Names of declared sub-agents it may dispatch itself. Default none. */
+  sub_agents?: string[];
+  /** One dispatch, milliseconds; past it the dispatch ends PARTIAL_SUCCESS and the agent goes on. Default 60,000. */
+  timeout_ms?: number;
+  /** Dispatches in one trial; one more is refused and recorded so. Default 5. */
+  max_dispatches?: number;
+  /** Model turns of one dispatch. Default 10. */
+  max_iterations?: number;
+  /** What it is expected to do, in words, for the judge. */
+  behavior?: string;
+  /** What a simulated sub-agent does instead of asking a model. */
+  mock?: SubAgentMock;
+}
+
+/** A sub-agent without a model: its calls in order, then its result or failure. */
+export interface SubAgentMock {
+  /** Tools it calls first, one after the other. */
+  calls?: { tool: string; args?: JsonObject }[];
+  /** What it returns; default an empty text. */
+  result?: string;
+  /** It fails with this message instead of returning. */
+  fail?: string;
+  /** Milliseconds before it ends. */
+  delay_ms?: number;
 }
 
 /** A tool offered to the agent; `parameters` is a JSON Schema object. */
@@ -111,14 +149,19 @@ export type MockFailure =
   | { kind: 'http_500'; message?: string }
   | { kind: 'not_found'; message?: string }
   | { kind: 'rate_limit'; message?: string }
-  | { kind: 'malformed'; text?: string };
+  | { kind: 'malformed'; text?: string }
+  /** The reply's result as JSON text, cut after `chars` characters; default half of them. */
+  | { kind: 'truncated'; chars?: number };
 
 /** What a tool answers: a result or a failure, after an optional delay. */
 export interface MockReply {
   result?: Json;
   fail?: MockFailure;
   delay_ms?: number;
-  /** State paths set after this reply, e.g. `{ "order.status": "refunded" }`. */
+  /**
+   * State paths set after this reply, e.g. `{ "order.status": "refunded" }`; `{$add: n}`, `{$append: value}` and
+   * `{$remove: true}` change what is there (docs/mock-world.md).
+   */
   set_state?: Record<string, Json>;
 }
 
@@ -129,6 +172,8 @@ export interface MockFixture {
   args?: JsonObject;
   /** How `args` is compared; default subset: every key listed here is in the call with an equal value. */
   match?: 'exact' | 'subset' | 'any';
+  /** State paths and the values they must have for this fixture to answer; null: there is nothing. */
+  when?: Record<string, Json>;
   replies: MockReply[];
 }
 

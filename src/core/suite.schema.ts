@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { MOST_TRIALS, mockFixtureSchema, toolDefinitionSchema } from './case.schema.ts';
+import { commandAgentSchema, httpAgentSchema, replayAgentSchema } from './agent-config.schema.ts';
+import { MOST_TRIALS, mockFixtureSchema, subAgentSchema, toolDefinitionSchema } from './case.schema.ts';
 import { METRICS } from './evaluation.ts';
 import { jsonObject, strictObject } from './strict-object.schema.ts';
-import { JUDGE_DIMENSIONS } from './suite.ts';
+import { DEFAULT_JUDGE_DIMENSIONS, JUDGE_DIMENSIONS } from './suite.ts';
 import type { Suite } from './suite.ts';
 
 const text = z.string().min(1, { error: 'must not be empty' });
@@ -32,6 +33,7 @@ const openAiAgent = strictObject(
     base_url: url.exactOptional(),
     api_key_env: envName.exactOptional(),
     system_prompt: z.string().exactOptional(),
+    prompt_segments: z.array(strictObject({ name: text, text: z.string() })).exactOptional(),
     temperature: z.number().min(0).max(2).exactOptional(),
     seed: z.int().exactOptional(),
     max_output_tokens: positive.exactOptional(),
@@ -58,7 +60,7 @@ const judge = strictObject(
     dimensions: z
       .array(z.enum(JUDGE_DIMENSIONS))
       .min(1)
-      .default([...JUDGE_DIMENSIONS]),
+      .default([...DEFAULT_JUDGE_DIMENSIONS]),
     language: z.enum(['en', 'zh']).default('en'),
     temperature: z.number().min(0).max(2).default(0),
     seed: z.int().exactOptional(),
@@ -69,12 +71,39 @@ const judge = strictObject(
   { api_key: 'keys do not belong into files; put it into an environment variable and name that in api_key_env' },
 );
 
+const mcpServer = strictObject(
+  {
+    name: text.regex(/^[A-Za-z0-9_-]{1,32}$/, { error: 'expected letters, digits, _ and -, at most 32' }),
+    command: text.exactOptional(),
+    args: z.array(z.string()).exactOptional(),
+    env: z.array(envName).exactOptional(),
+    url: url.exactOptional(),
+    token_env: envName.exactOptional(),
+    tools: names.exactOptional(),
+    recording: text.exactOptional(),
+    mode: z.enum(['live', 'record', 'replay']).default('live'),
+    timeout_ms: positive.default(30_000),
+  },
+  { token: 'tokens do not belong into files; put it into an environment variable and name that in token_env' },
+).superRefine((server, context) => {
+  const problem = mcpProblem(server);
+  if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+});
+
+function mcpProblem(server: { command?: string; url?: string; mode: string; recording?: string }): string | null {
+  if (server.mode !== 'live' && server.recording === undefined) return `mode ${server.mode} needs a recording: a file`;
+  if (server.command !== undefined && server.url !== undefined) return 'expected either command or url, got both';
+  if (server.mode === 'replay' || server.command !== undefined || server.url !== undefined) return null;
+  return 'expected command (a stdio server) or url (a streamable HTTP server)';
+}
+
 const limits = strictObject({
   max_iterations: positive.default(20),
   max_tokens: positive.default(200_000),
   max_tool_calls: whole.default(50),
   timeout_ms: positive.default(120_000),
   call_timeout_ms: positive.default(60_000),
+  max_sub_agent_depth: whole.exactOptional(),
 }).prefault({});
 
 const retry = strictObject({
@@ -143,7 +172,9 @@ export const suiteSchema: z.ZodType<Suite> = strictObject(
     datasets: names.min(1, { error: 'expected at least one dataset file' }),
     tools: z.array(toolDefinitionSchema).default([]),
     fixtures: z.record(z.string(), z.array(mockFixtureSchema)).default({}),
-    agent: z.discriminatedUnion('type', [openAiAgent, moduleAgent]),
+    sub_agents: z.array(subAgentSchema).exactOptional(),
+    mcp: z.array(mcpServer).exactOptional(),
+    agent: z.discriminatedUnion('type', [openAiAgent, moduleAgent, httpAgentSchema, commandAgentSchema, replayAgentSchema]),
     judge: judge.nullable().default(null),
     offline_model: text.exactOptional(),
     decides: names.min(1).exactOptional(),

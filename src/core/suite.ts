@@ -1,4 +1,5 @@
-import type { MockFixture, ToolDefinition } from './case.ts';
+import type { MockFixture, SubAgentDefinition, ToolDefinition } from './case.ts';
+import type { CommandAgentConfig, HttpAgentConfig, ReplayAgentConfig } from './agent-config.ts';
 import type { JsonObject } from './json.ts';
 
 export type SuiteKind = 'smoke' | 'benchmark' | 'deep';
@@ -12,6 +13,11 @@ export interface OpenAiAgentConfig {
   /** Name of the environment variable that holds the key. Default OPENAI_API_KEY. */
   api_key_env?: string;
   system_prompt?: string;
+  /**
+   * Further parts of the system prompt, in the order of PROMPT_SEGMENTS (core/trajectory.ts), other names after them. A
+   * case's segment of the same name takes its place. `{{tools}}`, `{{sub_agents}}` and `{{max_steps}}` are filled in.
+   */
+  prompt_segments?: { name: string; text: string }[];
   temperature?: number;
   seed?: number;
   /** Answer tokens a call may use. */
@@ -35,17 +41,37 @@ export interface ModuleAgentConfig {
   options?: JsonObject;
 }
 
-export type AgentConfig = OpenAiAgentConfig | ModuleAgentConfig;
+export type AgentConfig =
+  | OpenAiAgentConfig
+  | ModuleAgentConfig
+  | HttpAgentConfig
+  | CommandAgentConfig
+  | ReplayAgentConfig;
 
-export const JUDGE_DIMENSIONS = ['task_completion', 'answer_quality'] as const;
+export const JUDGE_DIMENSIONS = [
+  'task_completion',
+  'answer_quality',
+  'tool_selection',
+  'prompt_assembly',
+  'subagent_isolation',
+  'rag_recall',
+  'answer_completeness',
+  'multi_turn_coherence',
+  'trajectory',
+  'plan_quality',
+  'plan_consistency',
+] as const;
 export type JudgeDimension = (typeof JUDGE_DIMENSIONS)[number];
+
+/** What a judge scores when its suite does not say: the two that every answer has. */
+export const DEFAULT_JUDGE_DIMENSIONS: readonly JudgeDimension[] = ['task_completion', 'answer_quality'];
 
 /** The judge has its own client, model and prompts; it shares nothing with the agent but, by default, the endpoint. */
 export interface JudgeConfig {
   model: string;
   base_url?: string;
   api_key_env?: string;
-  /** What the judge scores. A dimension that does not apply to a case is left out there. */
+  /** What the judge scores; default task_completion and answer_quality. A dimension that does not apply to a case is left out there. */
   dimensions: JudgeDimension[];
   /** Language of the shipped prompts. Default en. */
   language: 'en' | 'zh';
@@ -60,6 +86,29 @@ export interface JudgeConfig {
   prompts?: string;
 }
 
+/** A server of the Model Context Protocol: a command (stdio) or an address (streamable HTTP), or neither in a replay. */
+export interface McpServerConfig {
+  /** Letters, digits, _ and -. */
+  name: string;
+  /** Program of a stdio server; run in the suite's folder with a clean environment. */
+  command?: string;
+  args?: string[];
+  /** Names of variables of the worker's environment that the server gets, beside PATH, HOME and the like. */
+  env?: string[];
+  /** Address of a streamable HTTP server. */
+  url?: string;
+  /** Name of the environment variable with the bearer token for `url`. */
+  token_env?: string;
+  /** Tools offered; default all. */
+  tools?: string[];
+  /** File of recorded calls, relative to the suite file. */
+  recording?: string;
+  /** `live`: the server answers. `record`: the same, and the recording is written. `replay`: the recording answers. */
+  mode: 'live' | 'record' | 'replay';
+  /** One call, milliseconds. Default 30,000. */
+  timeout_ms: number;
+}
+
 interface Limits {
   /** Model turns; default 20. */
   max_iterations: number;
@@ -71,6 +120,8 @@ interface Limits {
   timeout_ms: number;
   /** One model call, milliseconds; default 60,000. */
   call_timeout_ms: number;
+  /** How deep sub-agents may dispatch sub-agents: 1 = only the agent dispatches. Default 2. */
+  max_sub_agent_depth?: number;
 }
 
 export interface RetryPolicy {
@@ -147,6 +198,10 @@ export interface Suite {
   tools: ToolDefinition[];
   /** Shared mock fixtures by name. */
   fixtures: Record<string, MockFixture[]>;
+  /** Sub-agents of every case that names none of its own. Default none. */
+  sub_agents?: SubAgentDefinition[];
+  /** MCP servers whose tools are offered beside the others. Default none. */
+  mcp?: McpServerConfig[];
   agent: AgentConfig;
   judge: JudgeConfig | null;
   /** Scripted model file that answers when neither OPENAI_API_KEY nor OPENAI_BASE_URL is set; relative to the suite file. */
