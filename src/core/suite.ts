@@ -66,6 +66,16 @@ export type JudgeDimension = (typeof JUDGE_DIMENSIONS)[number];
 /** What a judge scores when its suite does not say: the two that every answer has. */
 export const DEFAULT_JUDGE_DIMENSIONS: readonly JudgeDimension[] = ['task_completion', 'answer_quality'];
 
+export const JUDGE_AGGREGATES = ['majority', 'median'] as const;
+export type JudgeAggregate = (typeof JUDGE_AGGREGATES)[number];
+
+/** One model of a panel; what it leaves out is the judge's. */
+export interface JudgePanelMember {
+  model: string;
+  base_url?: string;
+  api_key_env?: string;
+}
+
 /** The judge has its own client, model and prompts; it shares nothing with the agent but, by default, the endpoint. */
 export interface JudgeConfig {
   model: string;
@@ -84,6 +94,35 @@ export interface JudgeConfig {
   response_format: 'json_schema' | 'json_object' | 'text';
   /** Folder with prompt files of your own (`<dimension>.txt`), relative to the suite file. */
   prompts?: string;
+  /** Verdicts each judge is asked for in every dimension; default 1. */
+  votes?: number;
+  /** Several judges in place of `model`, which is the first of them; each model once. */
+  panel?: JudgePanelMember[];
+  /** How votes become one verdict; default majority (docs/judge.md, "Votes"). */
+  aggregate?: JudgeAggregate;
+  /** How often each trajectory is judged; from 2 on the judge's variance is reported apart from the agent's. Default 1. */
+  times?: number;
+}
+
+/** The judges of a suite by model, in order; one unless there is a panel. */
+export function judgesOf(judge: JudgeConfig): JudgePanelMember[] {
+  const { model, base_url, api_key_env, panel } = judge;
+  const own = {
+    ...(base_url === undefined ? {} : { base_url }),
+    ...(api_key_env === undefined ? {} : { api_key_env }),
+  };
+  // A member with an address of its own does not get the judge's key: it would be sent to somebody else.
+  return (panel ?? [{ model }]).map((one) => (one.base_url === undefined ? { ...own, ...one } : one));
+}
+
+/** The judge as one name: `a`, or `a + b` for a panel; null without a judge. */
+export function judgeName(judge: JudgeConfig | null): string | null {
+  return judge === null ? null : judgesOf(judge).map(({ model }) => model).join(' + ');
+}
+
+/** Verdicts of one dimension and trial. */
+export function votesOf(judge: JudgeConfig): number {
+  return judgesOf(judge).length * (judge.votes ?? 1) * (judge.times ?? 1);
 }
 
 /** A server of the Model Context Protocol: a command (stdio) or an address (streamable HTTP), or neither in a replay. */

@@ -12,7 +12,7 @@ import { checkSuite } from './checks/check-suite.ts';
 import { expandEnv } from './expand-env.ts';
 import { readGates } from './checks/gates.ts';
 import { resolveInside } from './safe-path.ts';
-import { describe, errorAt, partOf, valueAt, warningAt } from './readers/source.ts';
+import { describe, errorAt, partOf, warningAt } from './readers/source.ts';
 import type { Path, Place, Report, SourceValue } from './readers/source.ts';
 import { hashAgent, hashCases, hashData, hashSuite } from './suite-hashes.ts';
 import type { SuiteHashes } from './suite-hashes.ts';
@@ -122,8 +122,7 @@ function parseSuite(record: JsonObject, parts: Parts, source: SourceValue, repor
   if (typeof value['datasets'] === 'string') value['datasets'] = [value['datasets']];
   const { agent } = value;
   if (isJsonObject(agent) && agent['type'] === undefined) {
-    // The keys tell which one is meant: a model, or a file.
-    value['agent'] = { type: agent['path'] === undefined ? 'openai' : 'module', ...agent };
+    value['agent'] = { type: agentTypeOf(agent), ...agent };
   }
   if (isJsonObject(value['judge'])) value['judge'] = withJudgeDefaults(value['judge'], value['agent']);
   const off = Array.isArray(value['gates_off']) ? [...value['gates_off'], ...parts.off] : parts.off;
@@ -140,9 +139,15 @@ function parseSuite(record: JsonObject, parts: Parts, source: SourceValue, repor
   return null;
 }
 
+/** The keys tell which kind is meant: a file, an address, a program, a recording, else a model. */
+function agentTypeOf(agent: JsonObject): string {
+  const kinds = { path: 'module', url: 'http', command: 'command', trajectories: 'replay' };
+  return Object.entries(kinds).find(([key]) => agent[key] !== undefined)?.[1] ?? 'openai';
+}
+
 /** The judge shares the agent's model and endpoint unless told otherwise; checkSuite warns about an equal model. */
 function withJudgeDefaults(judge: JsonObject, agent: JsonObject[string] | undefined): JsonObject {
-  if (!isJsonObject(agent) || agent['type'] === 'module') return judge;
+  if (!isJsonObject(agent) || agent['type'] !== 'openai') return judge;
   const shared: JsonObject = {};
   if (judge['model'] === undefined && agent['model'] !== undefined) shared['model'] = agent['model'];
   if (judge['base_url'] === undefined && judge['api_key_env'] === undefined) {
@@ -155,12 +160,17 @@ function checkCases(parts: Parts, record: JsonObject, collector: CaseCollector, 
   const references = {
     tools: parts.tools,
     fixtureNames: new Set(Object.keys(parts.fixtures.fixtures)),
-    bringsTools: valueAt(record, ['agent', 'type']) === 'module' || valueAt(record, ['agent', 'path']) !== undefined,
+    bringsTools: bringsTools(record['agent']),
   };
   for (const evalCase of collector.cases) {
     const place = collector.positions.get(evalCase.id) ?? { file: '', line: 0, column: 0 };
     for (const problem of checkReferences(evalCase, references, place)) report(problem);
   }
+}
+
+/** Only the built-in agent has no tools but those offered. */
+function bringsTools(agent: JsonObject[string] | undefined): boolean {
+  return isJsonObject(agent) && (agent['type'] ?? agentTypeOf(agent)) !== 'openai';
 }
 
 function checkUnused(fixtures: NamedFixtures, cases: readonly EvalCase[], report: Report): void {

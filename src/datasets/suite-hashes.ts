@@ -4,6 +4,7 @@ import type { EvalCase } from '../core/case.ts';
 import { hashText, hashValue } from '../core/hash.ts';
 import { installedPackage } from '../core/installed-package.ts';
 import type { JudgeConfig, Suite } from '../core/suite.ts';
+import { commandFiles, hashFile } from './agent-files.ts';
 import { DEFAULT_FIXTURES } from './checks/check-references.ts';
 import { moduleSources } from './module-sources.ts';
 
@@ -31,15 +32,29 @@ export function hashData(caseHashes: ReadonlyMap<string, string>): string {
 }
 
 /**
- * Hash of the agent's configuration, its address and key left out, with the content of its module and of what that
- * imports; see {@link moduleSources}.
+ * Hash of the agent's configuration, addresses and names of keys left out, with the content of what it is made of: a module
+ * and what that imports ({@link moduleSources}), the files a command names ({@link commandFiles}), a recording.
  */
 export async function hashAgent(suite: Suite, suiteRoot: string): Promise<string> {
   const { agent } = suite;
   if (agent.type === 'module') {
     return hashValue({ config: agent, sources: await moduleSources(agent.path, suiteRoot) });
   }
-  const { base_url: _url, api_key_env: _key, ...config } = agent;
+  if (agent.type === 'command') {
+    const files = await commandFiles(agent.command, agent.cwd ?? '.', suiteRoot);
+    const { pass_env: _names, ...config } = agent;
+    return hashValue({ config, files });
+  }
+  if (agent.type === 'replay') {
+    return hashValue({ type: agent.type, recording: await hashFile(join(suiteRoot, agent.trajectories)) });
+  }
+  const {
+    base_url: _base,
+    url: _url,
+    api_key_env: _key,
+    auth_env: _auth,
+    ...config
+  } = { url: '', auth_env: '', base_url: '', api_key_env: '', ...agent };
   return hashValue({ config });
 }
 

@@ -42,5 +42,16 @@ export async function loadReport(db: Db, row: EvaluationRow, nextSteps: NextStep
 
 function agentName(row: EvaluationRow): string {
   const { agent } = row.definition;
-  return agent.type === 'module' ? agent.path : agent.model;
+  switch (agent.type) {
+    case 'openai':
+      return agent.model;
+    case 'module':
+      return agent.path;
+    case 'http':
+      return agent.url.replace(/[?#].*$/, '');
+    case 'command':
+      return agent.command.join(' ');
+    case 'replay':
+      return `replay of ${agent.trajectories}`;
+  }
 }

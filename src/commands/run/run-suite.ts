@@ -71,7 +71,7 @@ function parseLabels(parts: string[]): Record<string, string> {
 /** Says early that no model can be reached, instead of after the set-up. */
 function requireEndpoint(context: CommandContext, wanted: NewEvaluation): void {
   const { agent, judge } = wanted.suite;
-  if (wanted.offline || (agent.type === 'module' && judge === null)) return;
+  if (wanted.offline || (agent.type !== 'openai' && judge === null)) return;
   const names = new Set<string>();
   for (const [part, needed] of [
     [agent, agent.type === 'openai'],
