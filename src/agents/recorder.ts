@@ -5,6 +5,7 @@ import {
   addUsage,
   type FinalStatus,
   NO_USAGE,
+  type SubAgentRun,
   type ToolCall,
   type Trajectory,
   type Usage,
@@ -23,6 +24,12 @@ export interface Ending {
   usage?: Usage;
   /** Replaces the number of model replies; for the same. */
   iterations?: number;
+  /** Sub-agents the agent reports itself. */
+  subAgents?: SubAgentRun[];
+  /** Model the agent says it used, where no journaled reply names one. */
+  model?: string | null;
+  /** What it wrote to standard error. */
+  stderr?: string;
 }
 
 /** Collects what happens in one trial, in order. */
@@ -137,12 +144,13 @@ function trajectoryOf(recording: Recording, ending: Ending, at: number): Traject
     iterations: ending.iterations ?? recording.replies,
     model_calls: recording.replies,
     usage: ending.usage ?? recording.usage,
-    sub_agents: [],
+    sub_agents: ending.subAgents ?? [],
     end_state: ending.endState,
     unmatched_calls: recording.unmatched,
     plan: ending.plan ?? null,
     retrieved_doc_ids: ending.retrievedDocIds ?? null,
-    model: recording.model,
+    model: recording.model ?? ending.model ?? null,
+    ...(ending.stderr === undefined || ending.stderr === '' ? {} : { stderr: ending.stderr }),
     time_to_first_token_ms: recording.firstTokenMs,
     approval_wait_ms: recording.approvalWaitMs,
     started_at_ms: recording.startedAt,

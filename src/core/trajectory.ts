@@ -148,6 +148,8 @@ export interface Trajectory {
   retrieved_doc_ids: string[] | null;
   /** The model that answered, as the endpoint named it. */
   model: string | null;
+  /** The end of what a `command` agent wrote to standard error, at most 16 KiB; left out: nothing. */
+  stderr?: string;
   /** Milliseconds from the first request to the first token; null when not streaming. */
   time_to_first_token_ms: number | null;
   /** Milliseconds spent waiting for an approval; not part of latency. */
