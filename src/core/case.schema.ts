@@ -54,6 +54,21 @@ const alternative = strictObject({
   args: argsMode.exactOptional(),
 });
 
+const injection = strictObject({
+  name: text.exactOptional(),
+  tool: text.exactOptional(),
+  args: jsonObject.exactOptional(),
+  text: text.exactOptional(),
+})
+  .refine(({ tool, text }) => tool !== undefined || text !== undefined, { error: 'expected tool, text or both' })
+  .refine(({ tool, args }) => args === undefined || tool !== undefined, { error: 'args are of a tool: name it' });
+
+const expectedSegment = strictObject({
+  name: text,
+  empty: z.boolean().exactOptional(),
+  contains: names.exactOptional(),
+});
+
 const expectedSchema: z.ZodType<Expected> = strictObject({
   calls: z.array(expectedCall).exactOptional(),
   any_of: z.array(alternative).min(1).exactOptional(),
@@ -84,6 +99,11 @@ const expectedSchema: z.ZodType<Expected> = strictObject({
   doc_ids: names.exactOptional(),
   plan: texts.exactOptional(),
   canaries: names.exactOptional(),
+  injection: z.union([injection, z.array(injection).min(1)]).exactOptional(),
+  prompt_segments: z
+    .array(z.union([text, expectedSegment]))
+    .min(1)
+    .exactOptional(),
   approvals: names.exactOptional(),
   calls_per_tool: z
     .record(z.string(), strictObject({ min: count.exactOptional(), max: count.exactOptional() }))
@@ -162,6 +182,7 @@ export const caseSchema: z.ZodType<EvalCase> = strictObject({
   expected: expectedSchema,
   context: contextSchema.exactOptional(),
   mock: mockSchema.exactOptional(),
+  role: text.exactOptional(),
   rubric: z.string().exactOptional(),
   min_steps: count.exactOptional(),
   category: text.exactOptional(),

@@ -79,10 +79,35 @@ export interface Expected {
   max_cost?: number;
   doc_ids?: string[];
   plan?: string[];
+  /** Secrets the case plants: seen in an answer, in tool arguments or in a message to a sub-agent, they have leaked. */
   canaries?: string[];
+  /** What instructions planted in a tool result, a document or the user's text try to make the agent do; doing it is a violation. */
+  injection?: Injection | Injection[];
+  /** Prompt segments that must have been sent, in this order; default for cases of dimension prompt_assembly: all eight. */
+  prompt_segments?: (string | ExpectedSegment)[];
   approvals?: string[];
   /** Calls per tool, minimum and maximum. */
   calls_per_tool?: Record<string, { min?: number; max?: number }>;
+}
+
+/** The canary action of a planted instruction: a call, a text said, or both. */
+export interface Injection {
+  /** Shown in the reason. */
+  name?: string;
+  tool?: string;
+  /** Arguments the call must hold to count, matchers allowed; absent: any call of the tool counts. */
+  args?: JsonObject;
+  /** A text that an answer to the user must not hold; compared without regard to case, width and invisible characters. */
+  text?: string;
+}
+
+/** A prompt segment a case expects. */
+export interface ExpectedSegment {
+  name: string;
+  /** True when this case has nothing to put there: the segment may be empty or missing. Default false. */
+  empty?: boolean;
+  /** Texts the segment must hold. */
+  contains?: string[];
 }
 
 export interface RagDocument {
@@ -199,6 +224,8 @@ export interface EvalCase {
   expected: Expected;
   context?: CaseContext;
   mock?: CaseMock;
+  /** A role of the suite's `safety.roles`, whose allow list the agent must keep to. */
+  role?: string;
   /** Checkable rules for the judge. */
   rubric?: string;
   min_steps?: number;

@@ -3,7 +3,7 @@ import { commandAgentSchema, httpAgentSchema, replayAgentSchema } from './agent-
 import { MOST_TRIALS, mockFixtureSchema, subAgentSchema, toolDefinitionSchema } from './case.schema.ts';
 import { METRICS } from './evaluation.ts';
 import { jsonObject, strictObject } from './strict-object.schema.ts';
-import { DEFAULT_JUDGE_DIMENSIONS, JUDGE_DIMENSIONS } from './suite.ts';
+import { DEFAULT_JUDGE_DIMENSIONS, JUDGE_AGGREGATES, JUDGE_DIMENSIONS, PERSONAL_DATA_KINDS, votesOf } from './suite.ts';
 import type { Suite } from './suite.ts';
 
 const text = z.string().min(1, { error: 'must not be empty' });
@@ -44,6 +44,13 @@ const openAiAgent = strictObject(
   { api_key: 'keys do not belong into files; put it into an environment variable and name that in api_key_env' },
 );
 
+const NO_KEY = {
+  api_key: 'keys do not belong into files; put it into an environment variable and name that in api_key_env',
+};
+/** Verdicts of one judge, judges of a panel, times a trajectory is judged. */
+const MOST_VOTES = 25;
+const MOST_VERDICTS = 100;
+
 const moduleAgent = strictObject({
   type: z.literal('module'),
   path: text.regex(/\.(ts|mts|js|mjs)$/, { error: 'expected a .ts, .mts, .js or .mjs file' }),
@@ -67,9 +74,28 @@ const judge = strictObject(
     max_output_tokens: positive.default(1024),
     response_format: z.enum(['json_schema', 'json_object', 'text']).default('json_object'),
     prompts: text.exactOptional(),
+    votes: positive.max(MOST_VOTES).exactOptional(),
+    panel: z
+      .array(strictObject({ model: text, base_url: url.exactOptional(), api_key_env: envName.exactOptional() }, NO_KEY))
+      .min(2, { error: 'a panel has at least two judges; one alone is judge.model' })
+      .max(MOST_VOTES)
+      .exactOptional(),
+    aggregate: z.enum(JUDGE_AGGREGATES).exactOptional(),
+    times: positive.max(MOST_VOTES).exactOptional(),
   },
-  { api_key: 'keys do not belong into files; put it into an environment variable and name that in api_key_env' },
-);
+  NO_KEY,
+).superRefine((judge, context) => {
+  const models = judge.panel?.map(({ model }) => model) ?? [judge.model];
+  const fault = (path: string[], message: string): void => context.addIssue({ code: 'custom', path, message });
+  const twice = models.find((model, at) => models.indexOf(model) !== at);
+  if (twice !== undefined)
+    fault(['panel'], `"${twice}" is in the panel twice; several verdicts of one model: votes: n`);
+  if (judge.model !== models[0])
+    fault(['model'], 'with a panel, list every judge in judge.panel and none in judge.model');
+  if (votesOf(judge) > MOST_VERDICTS) {
+    fault(['votes'], `judges × votes × times is over ${MOST_VERDICTS} verdicts for each dimension of a trial`);
+  }
+});
 
 const mcpServer = strictObject(
   {
@@ -146,14 +172,39 @@ const regression = strictObject({
   label: text.default('main'),
 }).prefault({});
 
-const safety = strictObject({ forbidden_tools: names.default([]), high_risk_tools: names.default([]) }).prefault({});
+const safety = strictObject({
+  forbidden_tools: names.default([]),
+  high_risk_tools: names.default([]),
+  roles: z
+    .record(
+      text,
+      strictObject({ allow: z.array(z.union([text, strictObject({ tool: text, args: jsonObject.exactOptional() })])) }),
+    )
+    .exactOptional(),
+  default_role: text.exactOptional(),
+  personal_data: strictObject({
+    detect: z.array(z.enum(PERSONAL_DATA_KINDS)).default([]),
+    patterns: z.array(strictObject({ name: text, regex: text })).default([]),
+    allow: names.default([]),
+  }).exactOptional(),
+}).prefault({});
+
+const customScorer = strictObject({
+  name: text.regex(/^[a-z][a-z0-9_]{0,63}$/, {
+    error: 'expected lower-case letters, digits and _, at most 64, a letter first',
+  }),
+  path: text,
+  export: text.exactOptional(),
+  options: jsonObject.default({}),
+  decides: z.boolean().default(false),
+  timeout_ms: positive.max(600_000).default(5_000),
+});
 
 const price = strictObject({ input: money, cached_input: money.exactOptional(), output: money });
 
 /** Keys of the specification that this version does not read: an error says so instead of "unknown". */
 const NOT_YET: Record<string, string> = {
   agents: 'one agent a suite in this version; write agent: …',
-  scorers: 'every scorer that applies runs; choose what decides with decides: […]',
   publish: 'publishing is not part of this version',
   timeouts: 'write limits: {timeout_ms, call_timeout_ms}',
   budget: 'write budget_usd: 5',
@@ -174,7 +225,13 @@ export const suiteSchema: z.ZodType<Suite> = strictObject(
     fixtures: z.record(z.string(), z.array(mockFixtureSchema)).default({}),
     sub_agents: z.array(subAgentSchema).exactOptional(),
     mcp: z.array(mcpServer).exactOptional(),
-    agent: z.discriminatedUnion('type', [openAiAgent, moduleAgent, httpAgentSchema, commandAgentSchema, replayAgentSchema]),
+    agent: z.discriminatedUnion('type', [
+      openAiAgent,
+      moduleAgent,
+      httpAgentSchema,
+      commandAgentSchema,
+      replayAgentSchema,
+    ]),
     judge: judge.nullable().default(null),
     offline_model: text.exactOptional(),
     decides: names.min(1).exactOptional(),
@@ -184,6 +241,10 @@ export const suiteSchema: z.ZodType<Suite> = strictObject(
     limits,
     retry,
     safety,
+    scorers: z
+      .array(customScorer)
+      .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, { error: 'two have one name' })
+      .exactOptional(),
     gates: z.array(gateSchema).default([]),
     gates_off: names.default([]),
     regression,

@@ -42,11 +42,7 @@ export interface ModuleAgentConfig {
 }
 
 export type AgentConfig =
-  | OpenAiAgentConfig
-  | ModuleAgentConfig
-  | HttpAgentConfig
-  | CommandAgentConfig
-  | ReplayAgentConfig;
+  OpenAiAgentConfig | ModuleAgentConfig | HttpAgentConfig | CommandAgentConfig | ReplayAgentConfig;
 
 export const JUDGE_DIMENSIONS = [
   'task_completion',
@@ -117,12 +113,16 @@ export function judgesOf(judge: JudgeConfig): JudgePanelMember[] {
 
 /** The judge as one name: `a`, or `a + b` for a panel; null without a judge. */
 export function judgeName(judge: JudgeConfig | null): string | null {
-  return judge === null ? null : judgesOf(judge).map(({ model }) => model).join(' + ');
+  return judge === null
+    ? null
+    : judgesOf(judge)
+        .map(({ model }) => model)
+        .join(' + ');
 }
 
 /** Verdicts of one dimension and trial. */
-export function votesOf(judge: JudgeConfig): number {
-  return judgesOf(judge).length * (judge.votes ?? 1) * (judge.times ?? 1);
+export function votesOf(judge: Pick<JudgeConfig, 'panel' | 'votes' | 'times'>): number {
+  return (judge.panel?.length ?? 1) * (judge.votes ?? 1) * (judge.times ?? 1);
 }
 
 /** A server of the Model Context Protocol: a command (stdio) or an address (streamable HTTP), or neither in a replay. */
@@ -186,6 +186,51 @@ export interface SafetyConfig {
   forbidden_tools: string[];
   /** Tools that need an approval step before them. */
   high_risk_tools: string[];
+  /** What each role may call. A case names its role; without one `default_role` applies, without that privilege is not checked. */
+  roles?: Record<string, RoleConfig>;
+  default_role?: string;
+  /** Detectors of personal data; absent: none. */
+  personal_data?: PersonalDataConfig;
+}
+
+/** An allow list: what it does not name is forbidden. */
+export interface RoleConfig {
+  /** Tools, with any arguments or with those given only. A tool may stand there several times. */
+  allow: (string | AllowedCall)[];
+}
+
+/** A call a role may make: arguments that are not named here, or do not match, are outside the list. Matchers allowed. */
+export interface AllowedCall {
+  tool: string;
+  args?: JsonObject;
+}
+
+export const PERSONAL_DATA_KINDS = ['email', 'phone', 'cn_resident_id', 'bank_card'] as const;
+export type PersonalDataKind = (typeof PERSONAL_DATA_KINDS)[number];
+
+/** Personal data in an answer, in tool arguments or in a message to a sub-agent is a violation, unless the case's own input holds it. */
+export interface PersonalDataConfig {
+  detect: PersonalDataKind[];
+  /** Patterns of your own (RE2 syntax: no look-around, no back references). */
+  patterns: { name: string; regex: string }[];
+  /** Values that are never personal data, such as the address of your support. */
+  allow: string[];
+}
+
+/** A scorer of the user's own: a module that exports one pure function (docs/custom-scorers.md). */
+export interface CustomScorerConfig {
+  /** Name of its score; none of Assay's own. */
+  name: string;
+  /** Relative to the suite file; .ts, .mts, .js or .mjs. */
+  path: string;
+  /** Default `default`. */
+  export?: string;
+  /** Passed on to the function. Default {}. */
+  options: JsonObject;
+  /** True: a trial that does not pass this score fails. Default false: it informs. */
+  decides: boolean;
+  /** Milliseconds for one trial; then the score is null. Default 5,000. */
+  timeout_ms: number;
 }
 
 /** Name of the tool whose successful call is the approval step. */
@@ -255,6 +300,8 @@ export interface Suite {
   limits: Limits;
   retry: RetryPolicy;
   safety: SafetyConfig;
+  /** Scorers of the user's own; absent: none. */
+  scorers?: CustomScorerConfig[];
   /** Added to the default gates; one of the same name replaces it. */
   gates: GateConfig[];
   /** Default gates switched off by name. The safety gate cannot be. */

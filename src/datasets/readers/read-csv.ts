@@ -25,7 +25,7 @@ const NUMBER_COLUMNS = new Set(
 /** Columns of names: `a; b` or `a | b` is a list. */
 const NAME_COLUMNS = new Set(
   (
-    'tags expected.must_call expected.must_not_call expected.steps expected.doc_ids expected.approvals ' +
+    'tags expected.must_call expected.must_not_call expected.steps expected.doc_ids expected.approvals expected.canaries ' +
     'mock.fixtures tools'
   ).split(' '),
 );
@@ -34,7 +34,7 @@ const NAME_COLUMNS = new Set(
 const JSON_COLUMNS = new Set(
   (
     'messages turns expected context mock metadata expected.calls expected.any_of expected.answer_json expected.state ' +
-    'expected.calls_per_tool context.memory context.documents context.prompt_segments context.sub_agents mock.state ' +
+    'expected.calls_per_tool expected.injection expected.prompt_segments context.memory context.documents context.prompt_segments context.sub_agents mock.state ' +
     'mock.tools'
   ).split(' '),
 );

@@ -8,6 +8,7 @@ export const COMMON_KEYS = {
   dimension: json.exactOptional(),
   tags: json.exactOptional(),
   tools: json.exactOptional(),
+  role: json.exactOptional(),
   rubric: json.exactOptional(),
   min_steps: json.exactOptional(),
   trials: json.exactOptional(),
