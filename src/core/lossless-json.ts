@@ -26,9 +26,10 @@ export interface ParseJsonOptions {
  * an error. Never throws.
  */
 export function parseJson(text: string, options: ParseJsonOptions = {}): ParsedJson {
-  if (options.duplicateKeys !== 'refuse' && isPlain(text)) {
+  if (isPlain(text)) {
     try {
-      return { ok: true, value: JSON.parse(text) as Json };
+      const value = JSON.parse(text) as Json;
+      if (options.duplicateKeys !== 'refuse' || countKeys(value) === countKeysWritten(text)) return { ok: true, value };
     } catch (error) {
       // The reader below says what is wrong, and where.
       if (!(error instanceof SyntaxError)) throw error;
@@ -56,12 +57,28 @@ export function parseJsonTree(
 /** True when JSON.parse reads the text with nothing lost: no long or exponent numbers, no deep nesting. */
 function isPlain(text: string): boolean {
   if (/\d{16}|\d[eE]/.test(text)) return false;
-  let open = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 0x7b || code === 0x5b) open++;
-  }
-  return open <= MAX_JSON_DEPTH;
+  return count(text, '{', MAX_JSON_DEPTH) + count(text, '[', MAX_JSON_DEPTH) <= MAX_JSON_DEPTH;
+}
+
+/** How often a part occurs; stops just above `most`. */
+function count(text: string, part: string, most: number): number {
+  let found = 0;
+  for (let at = text.indexOf(part); at !== -1 && found <= most; at = text.indexOf(part, at + part.length)) found++;
+  return found;
+}
+
+/** Keys of every object in a value. */
+function countKeys(value: Json): number {
+  if (value === null || typeof value !== 'object') return 0;
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countKeys(item), 0);
+  let sum = 0;
+  for (const key of Object.keys(value)) sum += 1 + countKeys(value[key] ?? null);
+  return sum;
+}
+
+/** At least the keys a JSON text writes; more where strings look like keys. Equal to {@link countKeys}: no key is there twice. */
+function countKeysWritten(text: string): number {
+  return /"[ \t\r\n]+:/.test(text) ? Infinity : count(text, '":', Infinity);
 }
 
 class JsonFault extends Error {

@@ -84,7 +84,7 @@ class TrajectoryReader {
   readonly #cases: ReadonlyMap<string, EvalCase>;
   readonly #suite: RecordedSuite;
   readonly #file: string;
-  readonly #trials = new Map<string, Set<number>>();
+  readonly #trials = new Map<string, { taken: Set<number>; next: number }>();
 
   constructor(cases: ReadonlyMap<string, EvalCase>, suite: RecordedSuite, file: string) {
     this.#cases = cases;
@@ -122,15 +122,15 @@ class TrajectoryReader {
 
   /** The trial's number: as written, else the next free one of the case. */
   #takeTrial(id: string, written: unknown): number | string {
-    const taken = this.#trials.get(id) ?? new Set();
-    this.#trials.set(id, taken);
-    let trial = 1;
-    if (written === null) while (taken.has(trial)) trial += 1;
-    else if (typeof written !== 'number' || !Number.isSafeInteger(written) || written < 1) {
+    if (written !== null && (typeof written !== 'number' || !Number.isSafeInteger(written) || written < 1)) {
       return '"trial": expected a whole number from 1';
-    } else trial = written;
-    if (taken.has(trial)) return `trial ${trial} of case "${id.slice(0, 300)}" is there twice`;
-    taken.add(trial);
+    }
+    const trials = this.#trials.get(id) ?? { taken: new Set(), next: 1 };
+    this.#trials.set(id, trials);
+    while (trials.taken.has(trials.next)) trials.next += 1;
+    const trial = written ?? trials.next;
+    if (trials.taken.has(trial)) return `trial ${trial} of case "${id.slice(0, 300)}" is there twice`;
+    trials.taken.add(trial);
     return trial;
   }
 

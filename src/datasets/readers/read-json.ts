@@ -1,5 +1,5 @@
 import type { JsonNode } from '../../core/lossless-json.ts';
-import { parseJsonTree } from '../../core/lossless-json.ts';
+import { parseJson, parseJsonTree } from '../../core/lossless-json.ts';
 import { LineIndex } from './line-index.ts';
 import { errorAt } from './source.ts';
 import type { Path, Place, Report, SourceValue } from './source.ts';
@@ -10,7 +10,7 @@ import type { Path, Place, Report, SourceValue } from './source.ts';
  * @param firstLine line number of the text's first line in its file (JSON lines)
  */
 export function parseJsonSource(text: string, file: string, report: Report, firstLine = 1): SourceValue | null {
-  const parsed = parseJsonTree(text, { duplicateKeys: 'refuse', tree: false });
+  const parsed = parseJson(text, { duplicateKeys: 'refuse' });
   if (!parsed.ok) {
     report(errorAt(placeAt(new LineIndex(text), parsed.offset, file, firstLine), `not JSON: ${parsed.error}`));
     return null;
@@ -28,6 +28,8 @@ export function parseJsonSource(text: string, file: string, report: Report, firs
   return {
     value: parsed.value,
     place: (path, target) => {
+      const first = placeOfFirstMember(text, path, target ?? 'value');
+      if (first !== null) return { file, ...first, line: first.line + firstLine - 1 };
       const { lines, root } = locate();
       return placeAt(lines, offsetOf(root, path, target ?? 'value'), file, firstLine);
     },
@@ -39,6 +41,22 @@ export function parseJsonSource(text: string, file: string, report: Report, firs
     },
     lostForms: [],
   };
+}
+
+/**
+ * The place of an object's first member, without a tree: every case is asked for the place of its id, which most often
+ * comes first. Null when the path leads elsewhere, or over a line end.
+ */
+function placeOfFirstMember(
+  text: string,
+  path: Path,
+  target: 'key' | 'value',
+): { line: number; column: number } | null {
+  const [name] = path;
+  if (path.length !== 1 || typeof name !== 'string') return null;
+  const found = /^([ \t]*\{[ \t]*)"([^"\\\r\n]*)"[ \t]*:[ \t]*/.exec(text);
+  if (found?.[1] === undefined || found[2] !== name) return null;
+  return { line: 1, column: 1 + (target === 'key' ? found[1] : found[0]).length };
 }
 
 function offsetOf(root: JsonNode, path: Path, target: 'key' | 'value'): number {

@@ -32,16 +32,30 @@ interface Context extends EqualityOptions {
 const MODIFIERS: ReadonlySet<string> = new Set(['ignore_case', 'coerce', 'optional', 'unordered']);
 
 /** Worded only when read: most comparisons are made to count, and their differences are never shown. */
+class LazyMismatch implements Mismatch {
+  readonly key: string;
+  readonly #words: string;
+  readonly #wanted: Json | undefined;
+  readonly #made: Json | undefined;
+
+  constructor(key: string, words: string, wanted: Json | undefined, made: Json | undefined) {
+    this.key = key;
+    this.#words = words;
+    this.#wanted = wanted;
+    this.#made = made;
+  }
+
+  get wanted(): string {
+    return this.#words + preview(this.#wanted);
+  }
+
+  get got(): string {
+    return preview(this.#made);
+  }
+}
+
 function mismatch(path: string, words: string, wanted: Json | undefined, made: Json | undefined): Mismatch {
-  return {
-    key: path,
-    get wanted() {
-      return words + preview(wanted);
-    },
-    get got() {
-      return preview(made);
-    },
-  };
+  return new LazyMismatch(path, words, wanted, made);
 }
 
 /**

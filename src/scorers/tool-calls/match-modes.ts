@@ -122,7 +122,8 @@ function missingCall(
   const candidate =
     paired !== null && free(paired) && inReach(paired) ? paired : made.findIndex((_call, j) => free(j) && inReach(j));
   const found = candidate < 0 ? null : callMismatch(calls, i, candidate);
-  if (found !== null) return { expectedIndex: i, madeIndex: candidate, tool, ...found };
+  if (found !== null)
+    return { expectedIndex: i, madeIndex: candidate, tool, key: found.key, wanted: found.wanted, got: found.got };
   const got = notMade(
     calls,
     made.flatMap((_call, j) => (inReach(j) ? [j] : [])),
@@ -158,7 +159,8 @@ function extraCall(calls: Calls, j: number, matched: (number | null)[]): WrongCa
   const name = comparer.nameOf(tool);
   const i = calls.expected.findIndex((call, at) => matched[at] === null && comparer.nameOf(call.tool) === name);
   const found = i < 0 ? null : callMismatch(calls, i, j);
-  if (found !== null) return { expectedIndex: i, madeIndex: j, tool, ...found };
+  if (found !== null)
+    return { expectedIndex: i, madeIndex: j, tool, key: found.key, wanted: found.wanted, got: found.got };
   const got =
     made === undefined || made.args === null ? `a call of ${tool}` : `a call of ${tool} ${preview(made.args)}`;
   return { expectedIndex: null, madeIndex: j, tool, key: '', wanted: 'no such call', got };

@@ -120,6 +120,16 @@ describe('assay score', () => {
     for (const row of rows.slice(1)) expect(row['scores']).toEqual(rows[0]?.['scores']);
   });
 
+  test('trials without a number take the next free one', async () => {
+    const made = (trial?: number): object => ({
+      caseId: 'refund-2',
+      ...(trial === undefined ? {} : { trial }),
+      messages: MESSAGES,
+    });
+    const rows = await score([CASE], [made(), made(3), made(), made(), made(2 ** 40), made()]);
+    expect(rows.map((row) => row['trial'])).toEqual([1, 3, 2, 4, 2 ** 40, 5]);
+  });
+
   test('passed is false, or null when nothing decides', async () => {
     const undecided = { id: 'u', input: 'x', expected: { calls: [{ tool: 'a', args: null }] } };
     const rows = await score(

@@ -125,4 +125,26 @@ describe('what is refused', () => {
       offset: 7,
     });
   });
+
+  test('property: duplicate keys are found however they are written, and only where they are', () => {
+    const pieces = fc.constantFrom('"a"', '"\\u0061"', '"b"', '"a\\":"', '":"', '""', ' ', '1', '{"a":1}', '[{"b":2}]');
+    const member = fc.tuple(pieces, fc.constantFrom(':', ' :', '\n: '), pieces).map((parts) => parts.join(''));
+    const objects = fc.array(member, { maxLength: 4 }).map((members) => `{${members.join(',')}}`);
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          objects,
+          fc.array(objects, { maxLength: 3 }).map((list) => `[${list.join(',')}]`),
+        ),
+        (text) => {
+          // The reader that goes through the text key by key is the reference.
+          const wanted = parseJsonTree(text, { duplicateKeys: 'refuse' });
+          const got = parseJson(text, { duplicateKeys: 'refuse' });
+          if (wanted.ok) expect(got).toEqual({ ok: true, value: wanted.value });
+          else expect(got).toEqual(wanted);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
 });
