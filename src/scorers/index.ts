@@ -6,7 +6,8 @@ import { canaries } from './safety/canaries.ts';
 import { decide } from './deciding.ts';
 import { docRecall } from './retrieval/doc-recall.ts';
 import { highRiskApproval } from './safety/high-risk-approval.ts';
-import { neededDimensions } from './judged.ts';
+import { judgedDimensions } from '../core/judged-dimensions.ts';
+import { withJudged } from './judged.ts';
 import { limits } from './efficiency/limits.ts';
 import { mockCoverage } from './outcome/mock-coverage.ts';
 import { mustCall } from './tool-calls/must-call.ts';
@@ -54,7 +55,7 @@ function withoutNaN(draft: ScoreDraft): ScoreDraft {
 
 /** The judge dimensions a case needs: known before the agent runs, and independent of what it does. */
 export function judgeDimensionsFor(evalCase: EvalCase, suite: Pick<ScoringSuite, 'judge'>): JudgeDimension[] {
-  return neededDimensions(evalCase, suite);
+  return judgedDimensions(evalCase, suite.judge);
 }
 
 /**
@@ -68,22 +69,6 @@ export function finaliseScores(parts: {
   suite: Pick<ScoringSuite, 'judge' | 'decides'>;
 }): Score[] {
   const { deterministic, judged, evalCase, suite } = parts;
-  const present = new Set(deterministic.map(({ scorer }) => scorer));
-  const added = judged.filter(({ scorer }) => !present.has(scorer)).map(withoutNaN);
-  const given = new Set(added.map(({ scorer }) => scorer));
-  const absent = neededDimensions(evalCase, suite)
-    .filter((dimension) => !given.has(dimension) && !present.has(dimension))
-    .map(notJudged);
-  return decide([...deterministic, ...added, ...absent], evalCase, suite);
-}
-
-function notJudged(dimension: JudgeDimension): ScoreDraft {
-  return {
-    scorer: dimension,
-    dimension,
-    value: null,
-    passed: null,
-    reason: 'not scored: the judge gave no verdict',
-    details: null,
-  };
+  const drafts = withJudged(deterministic, judged.map(withoutNaN), judgeDimensionsFor(evalCase, suite));
+  return decide(drafts, evalCase, suite);
 }

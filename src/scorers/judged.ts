@@ -1,28 +1,61 @@
 import type { EvalCase } from '../core/case.ts';
-import { queryOf } from '../core/case.ts';
+import { judgedDimensions } from '../core/judged-dimensions.ts';
+import type { Score } from '../core/score.ts';
 import type { JudgeDimension } from '../core/suite.ts';
-import { hasOutcomeChecks } from '../core/outcome-checks.ts';
-import type { ScoringSuite } from './scorer.ts';
+import type { ScoreDraft, ScoringSuite } from './scorer.ts';
 
-/** Which judge dimensions apply to a case; empty without a judge. */
-export function neededDimensions(evalCase: EvalCase, suite: Pick<ScoringSuite, 'judge'>): JudgeDimension[] {
-  const { judge } = suite;
-  if (judge === null) return [];
-  return [...new Set(judge.dimensions)].filter((dimension) => applies(dimension, evalCase));
+/**
+ * What is left for the judge once the deterministic scorers have spoken: a dimension they settled under its own name is
+ * not asked for.
+ */
+export function openDimensions(
+  evalCase: EvalCase,
+  suite: Pick<ScoringSuite, 'judge'>,
+  deterministic: readonly Score[],
+): JudgeDimension[] {
+  const settled = new Set(deterministic.filter(isSettled).map(({ scorer }) => scorer));
+  return judgedDimensions(evalCase, suite.judge).filter((dimension) => !settled.has(dimension));
 }
 
-function applies(dimension: JudgeDimension, evalCase: EvalCase): boolean {
-  const { answer, criteria } = evalCase.expected;
-  const reference = isText(answer) || isText(criteria);
-  switch (dimension) {
-    case 'task_completion':
-      // A judge is shown the query and what a good answer is; without both there is nothing to judge by.
-      return !hasOutcomeChecks(evalCase) && isText(queryOf(evalCase)) && (reference || isText(evalCase.rubric));
-    case 'answer_quality':
-      return reference;
-  }
+/**
+ * The deterministic scores and the judge's, one a name. Where both have a name, a settled deterministic score stays; else
+ * the judge's stands and keeps the deterministic one in its details. A needed dimension that has no verdict is null, so
+ * that it is counted as unscored instead of missing.
+ */
+export function withJudged(
+  deterministic: readonly Score[],
+  judged: readonly ScoreDraft[],
+  needed: readonly JudgeDimension[],
+): ScoreDraft[] {
+  const verdicts = new Map(judged.map((draft) => [draft.scorer, draft]));
+  const asked: ReadonlySet<string> = new Set(needed);
+  const merged = deterministic.map((score): ScoreDraft => {
+    if (!asked.has(score.scorer) || isSettled(score)) return score;
+    const verdict = verdicts.get(score.scorer) ?? notJudged(score.scorer);
+    const { value, passed, reason } = score;
+    return { ...verdict, details: { ...verdict.details, deterministic: { value, passed, reason } } };
+  });
+  const present = new Set(deterministic.map(({ scorer }) => scorer));
+  const added = judged.filter(({ scorer }) => !present.has(scorer));
+  const absent = needed.filter((dimension) => !present.has(dimension) && !verdicts.has(dimension));
+  return [...merged, ...added, ...absent.map(notJudged)];
 }
 
-function isText(text: string | undefined): boolean {
-  return text !== undefined && text.trim() !== '';
+/**
+ * True when no judge could change it: the check failed, which is a fact, or it says itself (`details.settled`) that it saw
+ * everything the dimension is about.
+ */
+function isSettled(score: Score): boolean {
+  return score.passed === false || score.violation || score.details?.['settled'] === true;
+}
+
+function notJudged(dimension: string): ScoreDraft {
+  return {
+    scorer: dimension,
+    dimension,
+    value: null,
+    passed: null,
+    reason: 'not scored: the judge gave no verdict',
+    details: null,
+  };
 }

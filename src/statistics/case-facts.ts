@@ -1,23 +1,22 @@
 import type { EvalCase } from '../core/case.ts';
 import type { CaseFacts } from '../core/evaluation.ts';
+import { judgedDimensions } from '../core/judged-dimensions.ts';
 import { hasOutcomeChecks } from '../core/outcome-checks.ts';
 import type { Suite } from '../core/suite.ts';
 
 /** Metrics that are known to apply to a case before it runs; see `CaseFacts.applies`. */
 function appliesTo(evalCase: EvalCase, suite: Pick<Suite, 'judge'>): string[] {
   const { expected } = evalCase;
-  const judged: readonly string[] = suite.judge?.dimensions ?? [];
+  const judged = judgedDimensions(evalCase, suite.judge);
   const applies: string[] = [];
-  const isText = (text: string | undefined): boolean => text !== undefined && text.trim() !== '';
-  const reference = isText(expected.answer) || isText(expected.criteria);
-  const judgeable = judged.includes('task_completion') && (reference || isText(evalCase.rubric));
-  if (hasOutcomeChecks(evalCase) || judgeable) applies.push('completion_rate', 'partial_rate');
+  if (hasOutcomeChecks(evalCase) || judged.includes('task_completion')) applies.push('completion_rate', 'partial_rate');
   const alternatives = expected.any_of ?? [];
   if (expected.calls !== undefined || alternatives.length > 0) {
     applies.push('tool_score', 'tool_names', 'tool_args', 'tool_order');
     if (expected.match !== undefined || alternatives.some((one) => one.match !== undefined)) applies.push('tool_match');
   }
-  if (reference && judged.includes('answer_quality')) applies.push('answer_quality');
+  // The other judge dimensions are metrics of the same name.
+  applies.push(...judged.filter((dimension) => dimension !== 'task_completion'));
   if (evalCase.min_steps !== undefined) applies.push('step_efficiency');
   return applies;
 }

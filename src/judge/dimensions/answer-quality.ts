@@ -1,7 +1,8 @@
 import { queryOf } from '../../core/case.ts';
 import { atLeast } from '../../core/score.ts';
 import { contradictions } from '../contradiction.ts';
-import { closedObject, REPLY_PART } from './dimension.ts';
+import { criteriaOf } from '../subject/expectations.ts';
+import { closedObject, promptVariables, REPLY_PART } from './dimension.ts';
 import type { DimensionSpec } from './dimension.ts';
 
 /** Weights of the four parts, sum 1 (docs/scoring.md, 5). */
@@ -11,16 +12,17 @@ const PASSES_AT = 0.75;
 /** How good the answer is beside the reference: the weighted sum of four parts in 0..1, computed here; passes at 0.75. */
 export const answerQuality: DimensionSpec = {
   name: 'answer_quality',
-  variables: [
-    { name: 'query', required: true },
-    { name: 'reference', required: false },
-    { name: 'criteria', required: false },
-    { name: 'answer', required: true },
-  ],
+  scale: 'unit',
+  passesAt: PASSES_AT,
+  variables: promptVariables({
+    required: ['query', 'answer'],
+    optional: ['reference', 'criteria'],
+    fromAgent: ['answer'],
+  }),
   content: ({ evalCase, trajectory }) => ({
     query: queryOf(evalCase),
     reference: evalCase.expected.answer ?? null,
-    criteria: evalCase.expected.criteria ?? evalCase.rubric ?? null,
+    criteria: criteriaOf(evalCase),
     answer: trajectory.answer,
   }),
   replySchema: closedObject({

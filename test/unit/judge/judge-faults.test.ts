@@ -141,7 +141,7 @@ describe('judge replies', () => {
     expect(draft).toMatchObject(UNSCORED);
     expect(verdict).toMatchObject({ unscored_cause: 'judge_unparsable', raw_reply: copied.content, calls: 2 });
     expect(verdict.reason).toContain('copied');
-    expect(calls[1]?.request.messages.at(-1)?.content).toContain("stands in the assistant's answer");
+    expect(calls[1]?.request.messages.at(-1)?.content).toContain('stands in what the assistant wrote');
     const repaired = await judgeOne([copied, reply('{"result":"failure","reason":"no refund"}')], { answer });
     expect(repaired.draft).toMatchObject({ value: 0, passed: false });
   });

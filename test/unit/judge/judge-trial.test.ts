@@ -8,7 +8,7 @@ import { answerQuality } from '../../../src/judge/dimensions/answer-quality.ts';
 import { taskCompletion } from '../../../src/judge/dimensions/task-completion.ts';
 import { CASE, CONFIG, judgeOne, reply, scriptedJudge, trajectoryWith } from './judge-fixture.ts';
 
-const NO_DATA = { answer: null, delimiters: [] };
+const NO_DATA = { written: [], delimiters: [] };
 
 const parts = (a: number, c: number, h: number, p: number): string =>
   JSON.stringify({ accuracy: a, completeness: c, no_hallucination: h, professionalism: p, reason: 'r' });

@@ -1,0 +1,26 @@
+import { queryOf } from '../../core/case.ts';
+import { canonicalJson } from '../../core/json.ts';
+import { criteriaOf } from '../subject/expectations.ts';
+import { listed, stepsOf, subAgentSteps } from '../subject/steps.ts';
+import { promptVariables } from './dimension.ts';
+import type { DimensionSpec } from './dimension.ts';
+import { BINARY_SCALE } from './scales.ts';
+
+/** Did main agent and sub-agents stay apart as declared: 0 or 1 (docs/judge.md). */
+export const subagentIsolation: DimensionSpec = {
+  name: 'subagent_isolation',
+  ...BINARY_SCALE,
+  variables: promptVariables({
+    required: ['main_steps', 'sub_steps', 'declared'],
+    optional: ['query', 'criteria', 'answer'],
+    fromAgent: ['main_steps', 'sub_steps', 'answer'],
+  }),
+  content: ({ evalCase, trajectory }) => ({
+    query: queryOf(evalCase),
+    main_steps: stepsOf(trajectory),
+    sub_steps: subAgentSteps(trajectory.sub_agents),
+    declared: listed((evalCase.context?.sub_agents ?? []).map((declared) => canonicalJson(declared))),
+    criteria: criteriaOf(evalCase),
+    answer: trajectory.answer,
+  }),
+};
