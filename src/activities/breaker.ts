@@ -1,3 +1,4 @@
+import type { Agent, AgentInput } from '../agents/agent.ts';
 import { ModelError, type ModelErrorKind, stopsEvaluation } from '../core/errors.ts';
 import type { Stop, StopKind } from '../core/evaluation.ts';
 import type { ModelClient } from '../core/model.ts';
@@ -37,13 +38,30 @@ function stopKindOf(kind: ModelErrorKind): StopKind {
   return kind === 'invalid_endpoint' ? 'endpoint_unreachable' : (kind as StopKind);
 }
 
+interface BreakerOptions {
+  /** How long an endpoint that had answered may be away, milliseconds. */
+  graceMs: number;
+  now: () => number;
+}
+
+/** Wraps a model client with a circuit breaker; see {@link guardCalls}. */
+export function createBreaker(client: ModelClient, options: BreakerOptions): ModelClient {
+  const guarded = guardCalls(options);
+  return { complete: (request, callOptions) => guarded(() => client.complete(request, callOptions)) };
+}
+
+/** Wraps an agent that is a service of its own (http, a2a) with a circuit breaker; see {@link guardCalls}. */
+export function guardAgent<T extends Agent>(agent: T, options: BreakerOptions): T {
+  const guarded = guardCalls(options);
+  return { ...agent, run: (input: AgentInput) => guarded(() => agent.run(input)) };
+}
+
 /**
- * Wraps a model client with a circuit breaker. The first call goes alone (for at most a second), so that a wrong key
+ * A circuit breaker around calls of one endpoint. The first call goes alone (for at most a second), so that a wrong key
  * costs one call. An error that every trial would meet opens it; an endpoint nobody listens at opens it after
  * `graceMs` (after three tries when it never answered).
- * @param graceMs how long an endpoint that had answered may be away.
  */
-export function createBreaker(client: ModelClient, options: { graceMs: number; now: () => number }): ModelClient {
+function guardCalls(options: BreakerOptions): <T>(call: () => Promise<T>) => Promise<T> {
   let opened: Stop | null = null;
   let answered = false;
   let first: Promise<void> | null = null;
@@ -76,32 +94,30 @@ export function createBreaker(client: ModelClient, options: { graceMs: number; n
     }
   }
 
-  return {
-    async complete(request, callOptions) {
+  return async (call) => {
+    if (opened !== null) throw new StopError(opened);
+    if (!answered && first !== null) await first;
+    if (opened !== null) throw new StopError(opened);
+    let release = (): void => undefined;
+    if (!answered && first === null) {
+      first = new Promise((resolve) => {
+        const timer = setTimeout(resolve, FIRST_CALL_MS);
+        release = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    try {
+      const reply = await call();
+      heard();
+      return reply;
+    } catch (error) {
+      observe(error);
       if (opened !== null) throw new StopError(opened);
-      if (!answered && first !== null) await first;
-      if (opened !== null) throw new StopError(opened);
-      let release = (): void => undefined;
-      if (!answered && first === null) {
-        first = new Promise((resolve) => {
-          const timer = setTimeout(resolve, FIRST_CALL_MS);
-          release = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-      }
-      try {
-        const reply = await client.complete(request, callOptions);
-        heard();
-        return reply;
-      } catch (error) {
-        observe(error);
-        if (opened !== null) throw new StopError(opened);
-        throw error;
-      } finally {
-        release();
-      }
-    },
+      throw error;
+    } finally {
+      release();
+    }
   };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { a2aToolSchema } from './a2a-config.schema.ts';
 import type {
   CaseContext,
   CaseMock,
@@ -39,6 +40,7 @@ export const toolDefinitionSchema: z.ZodType<ToolDefinition> = strictObject({
   name: text,
   description: z.string().exactOptional(),
   parameters: jsonObject.exactOptional(),
+  a2a: a2aToolSchema.exactOptional(),
 });
 
 const argsMode = z.union([z.enum(ARGS_MODES), z.record(z.string(), z.enum(ARGS_MODES))]);
@@ -96,7 +98,7 @@ const expectedSchema: z.ZodType<Expected> = strictObject({
   max_tool_calls: count.exactOptional(),
   max_latency_ms: count.exactOptional(),
   max_cost: z.number().min(0).exactOptional(),
-  doc_ids: names.exactOptional(),
+  doc_ids: z.array(z.union([text, strictObject({ id: text, grade: z.number().min(0) })])).exactOptional(),
   plan: texts.exactOptional(),
   canaries: names.exactOptional(),
   injection: z.union([injection, z.array(injection).min(1)]).exactOptional(),

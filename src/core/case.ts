@@ -1,3 +1,4 @@
+import type { A2aToolConfig } from './a2a-config.ts';
 import type { Json, JsonObject } from './json.ts';
 
 /** Names in case and suite files are the names in code: both are snake_case, so an error, a row and a file say the same word. */
@@ -44,6 +45,13 @@ export interface PathCheck {
   value: Json;
 }
 
+/** A document a case expects, with how relevant it is: its gain in nDCG. */
+export interface RelevantDocument {
+  id: string;
+  /** 0 = judged, and not relevant. */
+  grade: number;
+}
+
 export interface Expected {
   /** Absent: tool calls are not scored. `[]`: no call is right. */
   calls?: ExpectedCall[];
@@ -77,7 +85,8 @@ export interface Expected {
   max_latency_ms?: number;
   /** US dollars. */
   max_cost?: number;
-  doc_ids?: string[];
+  /** Relevant documents; a bare id has grade 1 (its gain in nDCG), grade 0 = judged not relevant. See core/relevant-documents.ts. */
+  doc_ids?: (string | RelevantDocument)[];
   plan?: string[];
   /** Secrets the case plants: seen in an answer, in tool arguments or in a message to a sub-agent, they have leaked. */
   canaries?: string[];
@@ -167,6 +176,8 @@ export interface ToolDefinition {
   name: string;
   description?: string;
   parameters?: JsonObject;
+  /** A remote A2A agent that answers the calls in the place of the mock world; a fixture that fits comes first. */
+  a2a?: A2aToolConfig;
 }
 
 export type MockFailure =

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { a2aAgentSchema } from './a2a-config.schema.ts';
 import { commandAgentSchema, httpAgentSchema, replayAgentSchema } from './agent-config.schema.ts';
 import { MOST_TRIALS, mockFixtureSchema, subAgentSchema, toolDefinitionSchema } from './case.schema.ts';
 import { METRICS } from './evaluation.ts';
+import { retrievalSchema } from './retrieval-config.schema.ts';
 import { jsonObject, strictObject } from './strict-object.schema.ts';
 import { DEFAULT_JUDGE_DIMENSIONS, JUDGE_AGGREGATES, JUDGE_DIMENSIONS, PERSONAL_DATA_KINDS, votesOf } from './suite.ts';
 import type { Suite } from './suite.ts';
@@ -231,11 +233,13 @@ export const suiteSchema: z.ZodType<Suite> = strictObject(
       httpAgentSchema,
       commandAgentSchema,
       replayAgentSchema,
+      a2aAgentSchema,
     ]),
     judge: judge.nullable().default(null),
     offline_model: text.exactOptional(),
     decides: names.min(1).exactOptional(),
     tool_score: toolScore,
+    retrieval: retrievalSchema.exactOptional(),
     trials: positive.max(MOST_TRIALS).default(1),
     concurrency: positive.default(10),
     limits,

@@ -1,6 +1,8 @@
 import type { MockFixture, SubAgentDefinition, ToolDefinition } from './case.ts';
+import type { A2aAgentConfig } from './a2a-config.ts';
 import type { CommandAgentConfig, HttpAgentConfig, ReplayAgentConfig } from './agent-config.ts';
 import type { JsonObject } from './json.ts';
+import type { RetrievalConfig } from './retrieval-config.ts';
 
 export type SuiteKind = 'smoke' | 'benchmark' | 'deep';
 
@@ -42,7 +44,7 @@ export interface ModuleAgentConfig {
 }
 
 export type AgentConfig =
-  OpenAiAgentConfig | ModuleAgentConfig | HttpAgentConfig | CommandAgentConfig | ReplayAgentConfig;
+  OpenAiAgentConfig | ModuleAgentConfig | HttpAgentConfig | CommandAgentConfig | ReplayAgentConfig | A2aAgentConfig;
 
 export const JUDGE_DIMENSIONS = [
   'task_completion',
@@ -293,6 +295,8 @@ export interface Suite {
   /** Scorers that decide, by name; absent: the defaults of docs/scoring.md. */
   decides?: string[];
   tool_score: ToolScoreConfig;
+  /** How retrieved documents are scored and found. */
+  retrieval?: RetrievalConfig;
   /** Repetitions of each case; default 1. */
   trials: number;
   /** Trials in flight; default 10. */

@@ -119,6 +119,29 @@ export const PROMPT_SEGMENTS = [
   'max_steps',
 ] as const;
 
+/** One part of something an agent handed over. */
+export type ArtifactPart =
+  | { kind: 'text'; text: string; media_type: string }
+  | { kind: 'data'; data: Json; media_type: string }
+  /** A file: by its address, or its size and hash with the bytes themselves when they are few. */
+  | {
+      kind: 'file';
+      filename: string | null;
+      media_type: string;
+      url: string | null;
+      bytes: number | null;
+      sha256: string | null;
+      base64: string | null;
+    };
+
+/** Something an agent handed over apart from its answer. */
+export interface AgentArtifact {
+  id: string;
+  name: string | null;
+  description: string | null;
+  parts: ArtifactPart[];
+}
+
 /** Everything that happened in one trial. */
 export interface Trajectory {
   version: 1;
@@ -137,6 +160,8 @@ export interface Trajectory {
   model_calls: number;
   usage: Usage;
   sub_agents: SubAgentRun[];
+  /** What the agent handed over beside its messages; left out: it cannot. */
+  artifacts?: AgentArtifact[];
   /** The parts the system prompt was assembled from, in the order sent; null or left out: the agent does not report them. */
   prompt_segments?: PromptSegment[] | null;
   /** The mock world's state at the end; null without one. */

@@ -51,6 +51,8 @@ function agentName(row: EvaluationRow): string {
       return agent.url.replace(/[?#].*$/, '');
     case 'command':
       return agent.command.join(' ');
+    case 'a2a':
+      return agent.card_url.replace(/[?#].*$/, '');
     case 'replay':
       return `replay of ${agent.trajectories}`;
   }

@@ -1,0 +1,155 @@
+import type { AgentCard } from '@a2a-js/sdk';
+import {
+  type Client,
+  ClientFactory,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+} from '@a2a-js/sdk/client';
+import type { A2aTarget } from '../../core/a2a-config.ts';
+import { ModelError, UserError } from '../../core/errors.ts';
+import { createGuardedFetch, type GuardedFetchOptions } from '../guarded-http/guarded-fetch.ts';
+import { parseRetryAfter } from '../openai/retry-after.ts';
+import { startTimeCap } from '../time-cap.ts';
+import { remoteFailure } from './remote-error.ts';
+
+/** A remote agent whose card was read. */
+export interface RemoteAgent {
+  card: AgentCard;
+  client: Client;
+  /** Removed from everything recorded. */
+  token: string | null;
+  /** Host for messages. */
+  where: string;
+}
+
+export interface RemoteDeps {
+  /** Environment the token is looked up in. */
+  env: Readonly<Record<string, string | undefined>>;
+  resolve?: GuardedFetchOptions['resolve'];
+}
+
+/** A card is a small file: it must be there in whole within this time, however slowly it drips. */
+const CARD_DEADLINE_MS = 10_000;
+const CARD_MAX_BYTES = 1024 * 1024;
+const WELL_KNOWN = ['/.well-known/agent-card.json', '/.well-known/agent.json'];
+
+/**
+ * Reads the card of a remote agent and opens a client over the first transport both sides know (JSON-RPC or HTTP+JSON,
+ * protocol 1.0 or 0.3).
+ * @throws UserError when there is no usable card, the token's variable is not set, or an address is private
+ * @throws ModelError when the host cannot be reached or refuses
+ */
+export async function connectRemoteAgent(target: A2aTarget, deps: RemoteDeps): Promise<RemoteAgent> {
+  const typed = new URL(target.card_url);
+  const token = tokenOf(target, deps);
+  const rules = {
+    typed,
+    allowPrivate: target.allow_private,
+    authorization: token === null ? null : `Bearer ${token}`,
+    ...(deps.resolve === undefined ? {} : { resolve: deps.resolve }),
+  };
+  const card = await readCard(typed, createGuardedFetch({ ...rules, maxBytes: CARD_MAX_BYTES }), token);
+  const fetchImpl = withStatus(createGuardedFetch({ ...rules, maxBytes: target.max_response_bytes }), typed.host);
+  const legacyCompat = { enabled: true };
+  const factory = new ClientFactory({
+    transports: [
+      new JsonRpcTransportFactory({ fetchImpl, legacyCompat }),
+      new RestTransportFactory({ fetchImpl, legacyCompat }),
+    ],
+  });
+  try {
+    const client = await factory.createFromAgentCard(card);
+    return { card, client, token, where: typed.host };
+  } catch (error) {
+    const offered = card.supportedInterfaces.map((one) => `${one.protocolBinding} ${one.protocolVersion}`);
+    throw new UserError(`the agent card at ${typed.href} offers no way to talk to it that Assay knows`, {
+      hint: `it offers ${offered.join(', ') || 'nothing'}; Assay speaks JSONRPC and HTTP+JSON, protocol 1.0 and 0.3`,
+      cause: error,
+    });
+  }
+}
+
+function tokenOf(target: A2aTarget, { env }: RemoteDeps): string | null {
+  if (target.auth_env === undefined) return null;
+  const token = (env[target.auth_env] ?? '').trim();
+  if (token === '') {
+    throw new UserError(`the variable ${target.auth_env} with the token for ${target.card_url} is not set`, {
+      hint: 'set it for every worker, or leave auth_env out',
+    });
+  }
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new UserError(`the token in ${target.auth_env} holds a space, a line break or a letter beyond ASCII`, {
+      hint: 'no header can carry it; set the token alone, without `Bearer`',
+    });
+  }
+  return token;
+}
+
+async function readCard(typed: URL, guarded: typeof fetch, token: string | null): Promise<AgentCard> {
+  const cap = startTimeCap(new AbortController().signal, CARD_DEADLINE_MS);
+  const fetchImpl = withStatus(
+    (input, init) => guarded(input, { ...init, signal: cap.signal }),
+    typed.host,
+  ) as typeof fetch;
+  const resolver = new DefaultAgentCardResolver({ fetchImpl, legacyCompat: { enabled: true } });
+  try {
+    const paths = typed.pathname === '/' && typed.search === '' ? WELL_KNOWN : [`${typed.pathname}${typed.search}`];
+    for (const path of paths) {
+      const card = await resolver.resolve(typed.origin, path).catch((error: unknown) => {
+        if (error instanceof Error && /Failed to fetch Agent Card.*: 404$/.test(error.message)) return null;
+        throw error;
+      });
+      if (card !== null) return card;
+    }
+    throw new UserError(`there is no agent card at ${typed.origin}${paths.join(' nor at ')}`, {
+      hint: 'card_url is the address of the card; of a host alone, its well-known paths are tried',
+    });
+  } catch (error) {
+    throw cardError(error, { typed, token, late: cap.expired() });
+  } finally {
+    cap.dispose();
+  }
+}
+
+function cardError(error: unknown, facts: { typed: URL; token: string | null; late: boolean }): Error {
+  const { typed, token, late } = facts;
+  if (error instanceof UserError) return error;
+  if (late) {
+    return new ModelError('timeout', `A2A agent ${typed.host}: no complete card within ${CARD_DEADLINE_MS} ms`);
+  }
+  const failure = remoteFailure(error, typed.host, token);
+  if ('thrown' in failure && failure.thrown instanceof ModelError && failure.thrown.kind !== 'invalid_reply') {
+    return failure.thrown;
+  }
+  if ('thrown' in failure && failure.thrown instanceof UserError) return failure.thrown;
+  const why = 'failed' in failure ? failure.failed : failure.thrown.message;
+  return new UserError(`what is at ${typed.href} is no agent card: ${why}`, {
+    hint: 'card_url is the address of the card (JSON); see docs/a2a.md',
+    cause: error,
+  });
+}
+
+/** Statuses that say something about host or access, before the A2A client makes one error of all of them. */
+function withStatus(fetchImpl: typeof fetch, where: string): typeof fetch {
+  return async (input, init) => {
+    const response = await fetchImpl(input, init);
+    const { status } = response;
+    const kind =
+      status === 401
+        ? 'unauthorized'
+        : status === 403
+          ? 'forbidden'
+          : status === 429
+            ? 'rate_limit'
+            : status >= 500
+              ? 'server_error'
+              : null;
+    if (kind === null) return response;
+    await response.body?.cancel();
+    throw new ModelError(kind, `A2A agent ${where}: HTTP ${status}`, {
+      status,
+      retryAfterMs: parseRetryAfter(response.headers, Date.now()),
+    });
+  };
+}
