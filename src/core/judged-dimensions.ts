@@ -1,6 +1,7 @@
 import type { EvalCase } from './case.ts';
 import { queryOf } from './case.ts';
 import { hasOutcomeChecks } from './outcome-checks.ts';
+import { relevantIds } from './relevant-documents.ts';
 import type { JudgeConfig, JudgeDimension } from './suite.ts';
 
 /** Dimensions a case is about when it names one of them: it is then judged in that one and in none of the others. */
@@ -42,11 +43,11 @@ function needs(dimension: JudgeDimension, evalCase: EvalCase): boolean {
     case 'tool_selection':
       return isText(queryOf(evalCase)) && (expectsTools(evalCase) || (own && rules));
     case 'prompt_assembly':
-      return isList(context?.prompt_segments) || (own && rules);
+      return isList(expected.prompt_segments) || isList(context?.prompt_segments) || (own && rules);
     case 'subagent_isolation':
       return isList(context?.sub_agents) || (own && rules);
     case 'rag_recall':
-      return isList(expected.doc_ids) || (own && rules);
+      return isList(relevantIds(expected)) || (own && rules);
     case 'multi_turn_coherence':
       return hasHistory(evalCase) || (own && rules);
     case 'trajectory':

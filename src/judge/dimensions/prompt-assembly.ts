@@ -1,6 +1,6 @@
 import { queryOf } from '../../core/case.ts';
 import { criteriaOf } from '../subject/expectations.ts';
-import { promptAsSent, segmentsOf } from '../subject/prompt-as-sent.ts';
+import { expectedSegments, promptAsSent } from '../subject/prompt-as-sent.ts';
 import { promptVariables } from './dimension.ts';
 import type { DimensionSpec } from './dimension.ts';
 import { BINARY_SCALE } from './scales.ts';
@@ -17,7 +17,7 @@ export const promptAssembly: DimensionSpec = {
   content: ({ evalCase, trajectory }) => ({
     query: queryOf(evalCase),
     prompt: promptAsSent(trajectory),
-    segments: segmentsOf(evalCase.context?.prompt_segments ?? []),
+    segments: expectedSegments(evalCase),
     criteria: criteriaOf(evalCase),
   }),
   notRecorded: ({ trajectory }) =>

@@ -1,4 +1,5 @@
 import { queryOf } from '../../core/case.ts';
+import { relevantIds } from '../../core/relevant-documents.ts';
 import { retrievedOf } from '../subject/documents.ts';
 import { criteriaOf } from '../subject/expectations.ts';
 import { listed } from '../subject/steps.ts';
@@ -18,7 +19,7 @@ export const ragRecall: DimensionSpec = {
   content: ({ evalCase, trajectory }) => ({
     query: queryOf(evalCase),
     retrieved: retrievedOf(evalCase, trajectory),
-    expected_documents: listed(evalCase.expected.doc_ids ?? []),
+    expected_documents: listed(relevantIds(evalCase.expected)),
     criteria: criteriaOf(evalCase),
     answer: trajectory.answer,
   }),
