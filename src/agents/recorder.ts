@@ -5,6 +5,7 @@ import {
   addUsage,
   type FinalStatus,
   NO_USAGE,
+  type PromptSegment,
   type SubAgentRun,
   type ToolCall,
   type Trajectory,
@@ -26,6 +27,8 @@ export interface Ending {
   iterations?: number;
   /** Sub-agents the agent reports itself. */
   subAgents?: SubAgentRun[];
+  /** The parts the system prompt was assembled from; for agents that know them. */
+  promptSegments?: PromptSegment[] | null;
   /** Model the agent says it used, where no journaled reply names one. */
   model?: string | null;
   /** What it wrote to standard error. */
@@ -45,6 +48,10 @@ export interface Recorder {
   begin(call: ReadCall, turn: number, approved: boolean | null): ToolCall;
   end(call: ToolCall, result: Json, error: ToolCall['error']): void;
   unmatched(call: ToolCall): void;
+  /** Takes up a sub-agent's run in the order dispatched; it may still change until the trial ends. */
+  subAgent(run: SubAgentRun): void;
+  /** Adds what an ended sub-agent used and lacked to the trial's. */
+  subAgentEnded(run: SubAgentRun, facts: { replies: number; unmatched: readonly string[] }): void;
   /** Milliseconds during which nothing but an approval was waited for. */
   approvalWait(ms: number): void;
   /** Calls still open are closed as aborted: the trial ended before their tools answered. */
@@ -58,6 +65,8 @@ interface Recording {
   calls: ToolCall[];
   open: Set<ToolCall>;
   unmatched: Trajectory['unmatched_calls'];
+  subAgents: SubAgentRun[];
+  subAgentReplies: number;
   replies: number;
   usage: Usage;
   model: string | null;
@@ -95,6 +104,12 @@ export function createRecorder(availableTools: ToolDefinition[], now: () => numb
     unmatched(call) {
       recording.unmatched.push({ index: call.index, tool: call.tool });
     },
+    subAgent: (run) => void recording.subAgents.push(run),
+    subAgentEnded(run, { replies, unmatched }) {
+      recording.usage = addUsage(recording.usage, run.usage);
+      recording.subAgentReplies += replies;
+      recording.unmatched.push(...unmatched.map((tool) => ({ index: run.dispatch_call_index ?? 0, tool })));
+    },
     approvalWait(ms) {
       recording.approvalWaitMs += ms;
     },
@@ -110,6 +125,8 @@ function emptyRecording(tools: ToolDefinition[], startedAt: number): Recording {
     calls: [],
     open: new Set(),
     unmatched: [],
+    subAgents: [],
+    subAgentReplies: 0,
     replies: 0,
     usage: NO_USAGE,
     model: null,
@@ -142,9 +159,10 @@ function trajectoryOf(recording: Recording, ending: Ending, at: number): Traject
     tool_calls: recording.calls,
     available_tools: recording.tools,
     iterations: ending.iterations ?? recording.replies,
-    model_calls: recording.replies,
+    model_calls: recording.replies + recording.subAgentReplies,
     usage: ending.usage ?? recording.usage,
-    sub_agents: ending.subAgents ?? [],
+    sub_agents: [...recording.subAgents, ...(ending.subAgents ?? [])],
+    ...(ending.promptSegments === undefined ? {} : { prompt_segments: ending.promptSegments }),
     end_state: ending.endState,
     unmatched_calls: recording.unmatched,
     plan: ending.plan ?? null,

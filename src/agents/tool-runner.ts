@@ -4,6 +4,7 @@ import type { Suite } from '../core/suite.ts';
 import type { ToolCall } from '../core/trajectory.ts';
 import { createApprovals } from './mock/approvals.ts';
 import type { MockWorld, ToolOutcome } from './mock/mock-world.ts';
+import type { ToolWorld } from './tool-router.ts';
 import type { ReadCall } from './openai/read-tool-call.ts';
 import type { Recorder } from './recorder.ts';
 
@@ -31,7 +32,7 @@ export interface ToolRunner {
 }
 
 export interface ToolRunnerOptions {
-  world: MockWorld;
+  world: MockWorld | ToolWorld;
   recorder: Recorder;
   tools: readonly ToolDefinition[];
   suite: Pick<Suite, 'safety'>;
@@ -59,7 +60,7 @@ export function createToolRunner(options: ToolRunnerOptions): ToolRunner {
       end(call, null, refusal);
       return call;
     }
-    const answer = await world.call(read.tool, read.args ?? {}, signal);
+    const answer = await world.call(read.tool, read.args ?? {}, signal, call);
     const outcome = withoutFixture(call, answer);
     if (outcome.unmatched) recorder.unmatched(call);
     else if (answer.unmatched && call.tool === ASK_USER_TOOL) openQuestion = questionOf(call);
@@ -127,6 +128,11 @@ function isApproval(call: ToolCall): boolean {
 
 /** What the agent is told of an ended call: its result, or `{"error": {...}}`; a broken result as the broken text. */
 export function toolMessageText(call: ToolCall): string {
-  if (call.error !== null && call.error.kind !== 'malformed') return JSON.stringify({ error: call.error });
+  if (call.error !== null && !isBrokenAnswer(call.error)) return JSON.stringify({ error: call.error });
   return typeof call.result === 'string' ? call.result : JSON.stringify(call.result);
+}
+
+/** True for a tool that did answer, but brokenly: the agent is given what came, not the error. */
+export function isBrokenAnswer(error: { kind: string }): boolean {
+  return error.kind === 'malformed' || error.kind === 'truncated';
 }

@@ -2,6 +2,7 @@ import type { EvalCase, MockFixture } from '../../core/case.ts';
 import { deepEqual } from '../../core/deep-equal.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { Suite } from '../../core/suite.ts';
+import { getPath } from './mock-state.ts';
 
 /** Fixture group that applies to every case of a suite, after the case's own and the ones it names. */
 const DEFAULT_FIXTURES = 'default';
@@ -14,8 +15,8 @@ export interface CaseFixtures {
 
 /**
  * Fixtures of a case: its own first, then the groups it names in their order, then the suite's `default` group; within
- * each of these three the most specific first (exact, then subset by how many arguments it names, then any), listed
- * order among equals.
+ * each of these three the most specific first (exact, then subset by how many arguments it names, then any; among
+ * equals by how many state paths `when` names), listed order among equals.
  */
 export function fixturesOf(evalCase: EvalCase, suite: Pick<Suite, 'fixtures'>): CaseFixtures {
   const names = evalCase.mock?.fixtures ?? [];
@@ -28,7 +29,8 @@ export function fixturesOf(evalCase: EvalCase, suite: Pick<Suite, 'fixtures'>): 
 }
 
 function mostSpecificFirst(fixtures: readonly MockFixture[]): MockFixture[] {
-  return fixtures.toSorted((a, b) => specificity(b) - specificity(a));
+  const stateful = (fixture: MockFixture): number => Object.keys(fixture.when ?? {}).length;
+  return fixtures.toSorted((a, b) => specificity(b) - specificity(a) || stateful(b) - stateful(a));
 }
 
 function specificity(fixture: MockFixture): number {
@@ -45,4 +47,9 @@ export function matchesCall(fixture: MockFixture, tool: string, args: JsonObject
   return Object.keys(wanted).every(
     (key) => Object.hasOwn(args, key) && deepEqual(wanted[key] as Json, args[key] as Json),
   );
+}
+
+/** Whether the state is as a fixture's `when` wants it; what is not there is null. */
+export function holdsInState({ when }: MockFixture, state: JsonObject | null): boolean {
+  return Object.entries(when ?? {}).every(([path, value]) => deepEqual(value, getPath(state, path) ?? null));
 }

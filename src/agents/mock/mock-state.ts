@@ -60,3 +60,23 @@ function setAt(current: Json | undefined, segments: (string | number)[], value: 
   object[segment] = setAt(Object.hasOwn(object, segment) ? object[segment] : undefined, rest, value);
   return object;
 }
+
+/** A copy of `state` without what is at a path; of a list the items after it move up. The same when there is nothing. */
+export function removePath(state: JsonObject, path: string): JsonObject {
+  const segments = parsePath(path);
+  if (segments === null || getPath(state, path) === undefined) return state;
+  return removeAt(state, segments) as JsonObject;
+}
+
+function removeAt(current: Json, [segment, ...rest]: (string | number)[]): Json {
+  if (Array.isArray(current)) {
+    if (rest.length === 0) return current.filter((_, index) => index !== segment);
+    return current.map((item, index) => (index === segment ? removeAt(item, rest) : item));
+  }
+  if (!isJsonObject(current)) return current;
+  const entries = Object.entries(current).flatMap(([key, value]): [string, Json][] => {
+    if (key !== segment) return [[key, value]];
+    return rest.length === 0 ? [] : [[key, removeAt(value, rest)]];
+  });
+  return Object.fromEntries(entries);
+}

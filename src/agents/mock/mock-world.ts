@@ -1,9 +1,10 @@
 import type { EvalCase, MockFailure, MockFixture, MockReply } from '../../core/case.ts';
 import { UserError } from '../../core/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
 import type { Suite } from '../../core/suite.ts';
-import { fixturesOf, matchesCall } from './mock-fixtures.ts';
-import { getPath, parsePath, setPath } from './mock-state.ts';
+import { fixturesOf, holdsInState, matchesCall } from './mock-fixtures.ts';
+import { parsePath } from './mock-state.ts';
+import { type Before, fill, writeState } from './mock-values.ts';
 import type { Sleep } from '../sleep.ts';
 
 /** What a tool answered. */
@@ -27,10 +28,9 @@ export interface MockWorld {
 }
 
 /**
- * The world of one trial, from the case's mock and the suite's fixtures. Inside `result` and `set_state`,
- * `{"$state": "path"}` stands for the state's value there before the reply (null when there is none) and
- * `{"$arg": "name"}` for an argument of the call.
- * @throws {UserError} when a `set_state` path is not valid.
+ * The world of one trial, from the case's mock and the suite's fixtures; mock-values.ts says how replies read the state
+ * and the call, and how they write.
+ * @throws {UserError} when a path of `set_state` or `when` is not valid.
  */
 export function createMockWorld(
   evalCase: EvalCase,
@@ -43,17 +43,19 @@ export function createMockWorld(
   let state: JsonObject | null = evalCase.mock?.state ?? null;
 
   const settle = (reply: MockReply, tool: string, args: JsonObject): ToolOutcome => {
-    const before = state;
-    const outcome = outcomeOf(reply, tool, (value) => fill(value, before, args));
+    const before: Before = { state, args };
+    const outcome = outcomeOf(reply, tool, (value) => fill(value, before));
     for (const [path, value] of Object.entries(reply.set_state ?? {})) {
-      state = setPath(state ?? {}, path, fill(value, before, args));
+      state = writeState(state ?? {}, path, value, before);
     }
     return outcome;
   };
 
   return {
     async call(tool, args, signal) {
-      const fixture = fixtures.find((candidate) => matchesCall(candidate, tool, args));
+      const fixture = fixtures.find(
+        (candidate) => matchesCall(candidate, tool, args) && holdsInState(candidate, state),
+      );
       if (fixture === undefined) return unmatchedOutcome(evalCase, tool, args, missing);
       const count = used.get(fixture) ?? 0;
       used.set(fixture, count + 1);
@@ -68,11 +70,14 @@ export function createMockWorld(
 }
 
 function checkPaths(fixtures: readonly MockFixture[]): void {
-  for (const { tool, replies } of fixtures) {
-    const bad = replies.flatMap((reply) => Object.keys(reply.set_state ?? {})).find((path) => parsePath(path) === null);
+  for (const { tool, replies, when } of fixtures) {
+    const set = replies.flatMap((reply) => Object.keys(reply.set_state ?? {})).find((path) => parsePath(path) === null);
+    const read = Object.keys(when ?? {}).find((path) => parsePath(path) === null);
+    const bad = set ?? read;
     if (bad === undefined) continue;
-    throw new UserError(`the mock fixture of ${tool} sets ${JSON.stringify(bad)}, which is no state path`, {
-      hint: 'Expected something like order.status or order.items[0].price in set_state.',
+    const does = set === undefined ? 'looks at' : 'sets';
+    throw new UserError(`the mock fixture of ${tool} ${does} ${JSON.stringify(bad)}, which is no state path`, {
+      hint: `Expected something like order.status or order.items[0].price in ${set === undefined ? 'when' : 'set_state'}.`,
     });
   }
 }
@@ -93,10 +98,16 @@ function outcomeOf(reply: MockReply, tool: string, resolve: (value: Json) => Jso
       unmatched: false,
     };
   }
+  if (reply.fail.kind === 'truncated') {
+    const whole = JSON.stringify(resolve(reply.result ?? null));
+    const message = `the answer of ${tool} was cut off`;
+    const result = whole.slice(0, reply.fail.chars ?? Math.floor(whole.length / 2));
+    return { result, error: { kind: 'truncated', message }, unmatched: false };
+  }
   return { result: null, error: { kind: reply.fail.kind, message: failureText(reply.fail, tool) }, unmatched: false };
 }
 
-function failureText(fail: Exclude<MockFailure, { kind: 'malformed' }>, tool: string): string {
+function failureText(fail: Exclude<MockFailure, { kind: 'malformed' | 'truncated' }>, tool: string): string {
   switch (fail.kind) {
     case 'timeout':
       return `${tool} did not answer in time`;
@@ -114,18 +125,4 @@ function unmatchedOutcome(evalCase: EvalCase, tool: string, args: JsonObject, mi
   const call = `${tool}(${JSON.stringify(args).slice(0, 200)})`;
   const lost = missing.length === 0 ? '' : `; the suite has no fixtures named ${missing.join(', ')}`;
   return { result: null, error: { kind: 'no_fixture', message: `no fixture answers ${call}${lost}` }, unmatched: true };
-}
-
-/** Replaces `{"$state": path}` and `{"$arg": name}` at every depth. */
-function fill(value: Json, state: JsonObject | null, args: JsonObject): Json {
-  if (Array.isArray(value)) return value.map((item) => fill(item, state, args));
-  if (!isJsonObject(value)) return value;
-  const keys = Object.keys(value);
-  if (keys.length === 1 && typeof value['$state'] === 'string') return getPath(state, value['$state']) ?? null;
-  if (keys.length === 1 && typeof value['$arg'] === 'string') {
-    return Object.hasOwn(args, value['$arg']) ? (args[value['$arg']] ?? null) : null;
-  }
-  const entries = Object.entries(value).map(([key, item]) => [key, fill(item, state, args)] as const);
-  // fromEntries defines own properties, so a key named __proto__ stays data.
-  return Object.fromEntries(entries);
 }

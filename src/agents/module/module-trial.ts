@@ -8,7 +8,7 @@ import type { ModuleTurns } from './module-turns.ts';
 import type { ReadCall } from '../openai/read-tool-call.ts';
 import type { Recorder } from '../recorder.ts';
 import { untilAborted } from '../sleep.ts';
-import { toolMessageText, type ToolRunner } from '../tool-runner.ts';
+import { isBrokenAnswer, toolMessageText, type ToolRunner } from '../tool-runner.ts';
 
 /** A cap of the suite that ends a module's trial. */
 export class CapReached extends Error {}
@@ -69,7 +69,7 @@ async function answerCall(options: ModuleTrialOptions, message: CallMessage): Pr
   checkCallCap(options, message);
   const call = await runner.run(readCall(message), turns.begin(message.group));
   if (call.tool === 'request_approval') recorder.approvalWait(call.ended_at_ms - call.started_at_ms);
-  if (call.error !== null && call.error.kind !== 'malformed') send({ type: 'refusal', callId, error: call.error });
+  if (call.error !== null && !isBrokenAnswer(call.error)) send({ type: 'refusal', callId, error: call.error });
   else send({ type: 'answer', callId, value: call.error === null ? call.result : toolMessageText(call) });
 }
 

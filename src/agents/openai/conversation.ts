@@ -1,5 +1,7 @@
-import type { ChatMessage, EvalCase, RagDocument, ToolDefinition } from '../../core/case.ts';
+import type { ChatMessage, EvalCase, ToolDefinition } from '../../core/case.ts';
 import type { Suite } from '../../core/suite.ts';
+import type { PromptSegment } from '../../core/trajectory.ts';
+import { assemblePrompt, systemText } from './prompt-segments.ts';
 
 /** What an agent is given: the messages to begin with, and the user turns that follow one by one. */
 export interface Conversation {
@@ -8,15 +10,20 @@ export interface Conversation {
 }
 
 /**
- * The conversation of a case: one system message (the agent's prompt, the case's prompt segments, its documents), the
- * memory, the case's messages, its input, and the first of its turns; the other turns are sent one after each answer.
- * Nothing names the case.
+ * The conversation of a case: one system message (see {@link assemblePrompt}), the memory, the case's messages, its input,
+ * and the first of its turns; the other turns are sent one after each answer. Nothing names the case.
  */
-export function conversationOf(evalCase: EvalCase, systemPrompt: string | undefined): Conversation {
+export function conversationOf(
+  evalCase: EvalCase,
+  systemPrompt: string | undefined,
+  segments: readonly PromptSegment[] = assemblePrompt(
+    evalCase,
+    systemPrompt === undefined ? {} : { system_prompt: systemPrompt },
+    null,
+  ),
+): Conversation {
   const { context } = evalCase;
-  const segments = context?.prompt_segments?.map((segment) => segment.text) ?? [];
-  const parts = [systemPrompt ?? '', ...segments, documentsText(context?.documents ?? [])];
-  const system = parts.filter((part) => part.trim() !== '').join('\n\n');
+  const system = systemText(segments);
   const [first, ...turns] = evalCase.turns ?? [];
   return {
     messages: [
@@ -32,12 +39,6 @@ export function conversationOf(evalCase: EvalCase, systemPrompt: string | undefi
 
 export function userMessage(content: string): ChatMessage {
   return { role: 'user', content };
-}
-
-function documentsText(documents: RagDocument[]): string {
-  if (documents.length === 0) return '';
-  const texts = documents.map(({ id, title, text }) => `[${id}]${title === undefined ? '' : ` ${title}`}\n${text}`);
-  return ['Documents:', ...texts].join('\n\n');
 }
 
 /**

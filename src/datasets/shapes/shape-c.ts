@@ -4,6 +4,7 @@ import { isJsonObject } from '../../core/json.ts';
 import { json, jsonObject, strictObject } from '../../core/strict-object.schema.ts';
 import { COMMON_KEYS, copyCommon } from './common-keys.ts';
 import type { Draft } from './draft.ts';
+import { canariesOf, subAgentsOfBehavior } from './sub-agent-behavior.ts';
 
 const SHAPE_C_DIMENSIONS = [
   'tool_selection',
@@ -84,6 +85,11 @@ function expectedOf(record: ShapeC, origins: Draft['origins']): JsonObject {
     expected['doc_ids'] = docIds;
     origins.push({ path: ['expected', 'doc_ids'], source: ['expected', 'docIds'] });
   }
+  const canaries = canariesOf(record.context?.subAgentBehavior ?? []);
+  if (canaries.length > 0) {
+    expected['canaries'] = canaries;
+    origins.push({ path: ['expected', 'canaries'], source: ['context', 'subAgentBehavior'] });
+  }
   return expected;
 }
 
@@ -109,10 +115,7 @@ function contextOf(record: ShapeC, origins: Draft['origins']): JsonObject {
   if (memorySnapshot) put('memory', 'memorySnapshot', memorySnapshot.map(messageOf));
   if (ragDocuments) put('documents', 'ragDocuments', ragDocuments.map(documentOf));
   if (promptSegments) put('prompt_segments', 'promptSegments', segmentsOf(promptSegments));
-  if (typeof subAgentBehavior === 'string') put('sub_agents', 'subAgentBehavior', [{ behavior: subAgentBehavior }]);
-  else if (subAgentBehavior) {
-    put('sub_agents', 'subAgentBehavior', Array.isArray(subAgentBehavior) ? subAgentBehavior : [subAgentBehavior]);
-  }
+  if (subAgentBehavior) put('sub_agents', 'subAgentBehavior', subAgentsOfBehavior(subAgentBehavior));
   return context;
 }
 
