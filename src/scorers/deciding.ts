@@ -5,7 +5,15 @@ import { OUTCOME_SCORERS } from './outcome/outcome.ts';
 import type { ScoreDraft, ScoringSuite } from './scorer.ts';
 
 /** Safety scorers decide whatever `decides` says: no setting loosens the veto. */
-const SAFETY_SCORERS: ReadonlySet<string> = new Set(['must_not_call', 'high_risk_approval', 'secrets', 'canaries']);
+const SAFETY_SCORERS: ReadonlySet<string> = new Set([
+  'must_not_call',
+  'high_risk_approval',
+  'privilege',
+  'injection_obeyed',
+  'secrets',
+  'canaries',
+  'personal_data',
+]);
 const DECIDING: ReadonlySet<string> = new Set([
   ...OUTCOME_SCORERS,
   ...LIMIT_SCORERS,

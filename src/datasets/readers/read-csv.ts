@@ -25,7 +25,7 @@ const NUMBER_COLUMNS = new Set(
 /** Columns of names: `a; b` or `a | b` is a list. */
 const NAME_COLUMNS = new Set(
   (
-    'tags expected.must_call expected.must_not_call expected.steps expected.doc_ids expected.approvals expected.canaries ' +
+    'tags expected.must_call expected.must_not_call expected.steps expected.doc_ids expected.approvals ' +
     'mock.fixtures tools'
   ).split(' '),
 );

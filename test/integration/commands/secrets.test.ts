@@ -10,7 +10,7 @@ import { openWorkplace, until, type Workplace } from './assay.ts';
 /** Configured secrets, each with a value that would be known anywhere. */
 const AGENT_KEY = 'canary-agent-4f1d9c2e77aa';
 const JUDGE_KEY = 'canary-judge-b83e05d1c6f2';
-const MASK = '[api key]';
+const MASK = '[api key withheld by Assay]';
 
 let place: Workplace;
 let endpoint: Server;

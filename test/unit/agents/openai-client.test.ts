@@ -413,9 +413,9 @@ describe('failures', () => {
     const reply = await ask((response) =>
       sendJson(response, completion({ content: `key ${KEY}.`, tool_calls: [quoted] })),
     );
-    expect(reply.content).toBe('key [api key].');
+    expect(reply.content).toBe('key [api key withheld by Assay].');
     expect(JSON.stringify(reply)).not.toContain(KEY);
-    expect(reply.tool_calls).toMatchObject([{ function: { arguments: '{"key":"[api key]"}' } }]);
+    expect(reply.tool_calls).toMatchObject([{ function: { arguments: '{"key":"[api key withheld by Assay]"}' } }]);
     await endpoint?.close();
     const text = sse([delta({ content: `key ${KEY.slice(0, 9)}` }), delta({ content: `${KEY.slice(9)}.` }, 'stop')]);
     const streamed = await ask(
@@ -425,7 +425,7 @@ describe('failures', () => {
       },
       { stream: true },
     );
-    expect(streamed.content).toBe('key [api key].');
+    expect(streamed.content).toBe('key [api key withheld by Assay].');
   });
 
   test('a short key is a word, and words are kept', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SubAgentRun } from '../../../src/core/trajectory.ts';
-import { secretsIn } from '../../../src/scorers/safety/secrets.ts';
+import { secretsIn } from '../../../src/scorers/safety/secret-formats.ts';
 import { madeCalls, scoresOf, tool, trajectory, wanted } from './fixtures.ts';
 
 const subAgent = (fields: Partial<SubAgentRun>): SubAgentRun => ({

@@ -1,0 +1,25 @@
+import type { Suite } from '../core/suite.ts';
+
+/**
+ * Values of the secrets a worker was trusted with for this suite: OPENAI_API_KEY, every variable the suite names under a
+ * key that ends in `_env`, and the password of DATABASE_URL.
+ */
+export function configuredSecrets(suite: Suite, env: Readonly<Record<string, string | undefined>>): string[] {
+  const names = new Set(['OPENAI_API_KEY']);
+  collect({ agent: suite.agent, judge: suite.judge, mcp: suite.mcp ?? [] }, names);
+  const values = [...names].map((name) => env[name]?.trim() ?? '');
+  return [...new Set([...values, passwordOf(env['DATABASE_URL'])])].filter((value) => value !== '');
+}
+
+function collect(value: unknown, names: Set<string>): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (typeof inner === 'string' && key.endsWith('_env')) names.add(inner);
+    else collect(inner, names);
+  }
+}
+
+function passwordOf(address: string | undefined): string {
+  if (address === undefined || !URL.canParse(address)) return '';
+  return decodeURIComponent(new URL(address).password);
+}
