@@ -255,6 +255,7 @@ export const suiteSchema: z.ZodType<Suite> = strictObject(
     budget_usd: money.exactOptional(),
     prices: z.record(z.string(), price).default({}),
     labels: z.record(z.string(), z.string()).default({}),
+    vague_words: names.exactOptional(),
   },
   NOT_YET,
   ['extends', 'allow_outside'],

@@ -314,4 +314,6 @@ export interface Suite {
   budget_usd?: number;
   prices: Record<string, Price>;
   labels: Record<string, string>;
+  /** Words that criteria and rubrics are warned for, in place of the built-in list. */
+  vague_words?: string[];
 }

@@ -25,7 +25,7 @@ export interface LoadSuiteOptions {
   env: Record<string, string | undefined>;
   /** Folder a relative path is relative to. Default: the working folder of the process. */
   cwd?: string;
-  /** Words a rubric is warned for, in place of the built-in list (vague-words.ts). */
+  /** Words a rubric is warned for, in place of the suite's list and the built-in one (vague-words.ts). */
   vagueWords?: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export async function loadSuite(path: string, options: LoadSuiteOptions): Promis
   checkAllowOutside(record, source, report);
   const parts = await readParts(source, record, folder, report);
   const suite = parseSuite(record, parts, source, report);
-  const collector = new CaseCollector(report, options.vagueWords);
+  const collector = new CaseCollector(report, options.vagueWords ?? suite?.vague_words);
   const files = suite?.datasets ?? datasetNames(record);
   const errorsBefore = countErrors(problems);
   for (const [index, dataset] of files.entries()) {
@@ -146,7 +146,10 @@ function agentTypeOf(agent: JsonObject): string {
 }
 
 /** The judge shares the agent's model and endpoint unless told otherwise; checkSuite warns about an equal model. */
-function withJudgeDefaults(judge: JsonObject, agent: JsonObject[string] | undefined): JsonObject {
+function withJudgeDefaults(given: JsonObject, agent: JsonObject[string] | undefined): JsonObject {
+  const first = Array.isArray(given['panel']) ? given['panel'][0] : undefined;
+  const named = isJsonObject(first) && first['model'] !== undefined ? { model: first['model'] } : {};
+  const judge: JsonObject = { ...named, ...given };
   if (!isJsonObject(agent) || agent['type'] !== 'openai') return judge;
   const shared: JsonObject = {};
   if (judge['model'] === undefined && agent['model'] !== undefined) shared['model'] = agent['model'];

@@ -21,7 +21,7 @@ export function registerLint(program: Command, context: CommandContext): void {
     .description('check a suite and all it names without running it')
     .option(
       '--vague-words <words>',
-      'words, separated by commas, that rubrics are warned for; default: a built-in list',
+      'words, separated by commas, that rubrics are warned for; default: vague_words of the suite, else a built-in list',
     )
     .option('--json', 'print the problems as JSON')
     .addHelpText('after', HELP)

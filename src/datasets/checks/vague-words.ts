@@ -1,6 +1,6 @@
 /**
  * Words a judge cannot check. English words are found as whole words in any case, Chinese ones anywhere.
- * `assay lint --vague-words` replaces the list.
+ * `vague_words` of the suite replaces the list, `assay lint --vague-words` replaces both.
  */
 export const VAGUE_WORDS: readonly string[] = [
   'reasonable',
