@@ -42,6 +42,8 @@ async function createEvaluationTables(db: Kysely<unknown>): Promise<void> {
       filters jsonb not null default '{}',
       baseline_label text not null default 'main',
       schedule_id text,
+      source_evaluation_id text,
+      judge_cache boolean not null default true,
       revision integer not null default 1,
       failures_rerun integer not null default 0,
       created_at timestamptz not null default now(),
@@ -113,7 +115,9 @@ async function createTrialTables(db: Kysely<unknown>): Promise<void> {
       finished_at timestamptz,
       primary key (evaluation_id, case_id, trial_index)
     )`.execute(db);
-  await sql`create index trial_by_latency on trial (evaluation_id, latency_ms desc nulls last)`.execute(db);
+  await sql`create index trial_by_latency on trial (evaluation_id, latency_ms desc) where latency_ms is not null`.execute(
+    db,
+  );
   await sql`
     create table trajectory (
       evaluation_id text not null,
@@ -153,7 +157,9 @@ async function createModelCallTable(db: Kysely<unknown>): Promise<void> {
       foreign key (evaluation_id, case_id, trial_index) references trial on delete cascade
     )`.execute(db);
   // What a budget needs: the money of an evaluation's calls since a moment, without reading the calls.
-  await sql`create index model_call_by_time on model_call (evaluation_id, called_at) include (cost_usd)`.execute(db);
+  await sql`create index model_call_by_time on model_call (evaluation_id, called_at) include (cost_usd) where cost_usd is not null`.execute(
+    db,
+  );
 }
 
 async function createScoreTables(db: Kysely<unknown>): Promise<void> {
@@ -180,13 +186,17 @@ async function createScoreTables(db: Kysely<unknown>): Promise<void> {
       trial_index integer not null,
       dimension text not null,
       vote integer not null,
+      round integer not null default 0,
       prompt_hash text not null,
       model text,
       params jsonb not null,
       raw_reply text,
       parsed jsonb,
+      value double precision check (value between 0 and 1),
+      passed boolean,
       unscored_cause text,
       reason text,
+      cached_from text,
       primary key (evaluation_id, case_id, trial_index, dimension, vote),
       foreign key (evaluation_id, case_id, trial_index) references trial on delete cascade
     )`.execute(db);

@@ -15,8 +15,10 @@ import { createCancellations } from './activities/cancellations.ts';
 import type { Config } from './config.ts';
 import { connect, type Db } from './db/connect.ts';
 import { listen } from './db/listen.ts';
+import { createSourceReader } from './db/source-trials.ts';
 import { createCaseReader } from './db/trial-reads.ts';
 import { createTrialWriter } from './db/trial-writer.ts';
+import { createVerdictReader } from './db/verdict-cache.ts';
 import { loadPrompts } from './judge/load-prompts.ts';
 import { createAdapters } from './local/adapters.ts';
 import { workflowBundle } from './local/workflow-bundle.ts';
@@ -87,6 +89,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     db,
     writer: createTrialWriter(db, `${config.hostName}/${process.pid}/${randomUUID().slice(0, 8)}`),
     readCase: createCaseReader(db),
+    readVerdicts: createVerdictReader(db),
+    readSourceTrial: createSourceReader(db),
     cancellations,
     modelClient: adapters.modelClient,
     createAgent: adapters.createAgent,

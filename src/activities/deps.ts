@@ -4,7 +4,9 @@ import type { ModelClient } from '../core/model.ts';
 import type { Suite } from '../core/suite.ts';
 import type { Db } from '../db/connect.ts';
 import type { createCaseReader } from '../db/trial-reads.ts';
+import type { ReadSourceTrial } from '../db/source-trials.ts';
 import type { TrialWriter } from '../db/trial-writer.ts';
+import type { ReadVerdicts } from '../db/verdict-cache.ts';
 import type { PromptSet } from '../judge/prompt.ts';
 import type { Cancellations } from './cancellations.ts';
 
@@ -21,6 +23,8 @@ export interface ActivityDeps {
   db: Db;
   writer: TrialWriter;
   readCase: ReturnType<typeof createCaseReader>;
+  readVerdicts: ReadVerdicts;
+  readSourceTrial: ReadSourceTrial;
   cancellations: Cancellations;
   /** A client of an endpoint; the same request gives the same client. */
   modelClient: (request: EndpointRequest) => Promise<ModelClient>;

@@ -5,10 +5,10 @@ import type { Suite } from '../core/suite.ts';
 import { findEvaluation } from '../db/evaluations.ts';
 import { loadSpend, type Spend } from '../db/spend.ts';
 import { whileTransient } from '../db/transient.ts';
-import type { PromptSet } from '../judge/prompt.ts';
 import { type AgentLease, createAgentLease } from './agent-lease.ts';
-import { createBreaker } from './breaker.ts';
+import { createBreaker, guardAgent } from './breaker.ts';
 import type { ActivityDeps, EndpointRequest } from './deps.ts';
+import { type JudgeContext, loadJudge } from './judge-context.ts';
 
 /** What the trials of one evaluation share in a worker. */
 export interface EvaluationContext {
@@ -17,7 +17,9 @@ export interface EvaluationContext {
   failFast: boolean;
   agent: AgentLease;
   agentModel: ModelClient;
-  judge: { model: ModelClient; prompts: PromptSet } | null;
+  judge: JudgeContext | null;
+  /** The evaluation whose trajectories are scored in place of running the agent; null: the agent runs. */
+  sourceId: string | null;
   /** True once the budget is spent; asks Postgres at most once a second. */
   overBudget(): Promise<boolean>;
 }
@@ -96,35 +98,34 @@ async function loadContext(deps: ActivityDeps, evaluationId: string): Promise<Ev
     apiKeyEnv: suite.agent.type === 'openai' ? suite.agent.api_key_env : undefined,
     offlineModel,
   };
-  const guard = (client: ModelClient): ModelClient =>
-    createBreaker(client, { graceMs: deps.config.endpointGraceMs, now: deps.now });
+  const breaker = { graceMs: deps.config.endpointGraceMs, now: deps.now };
+  const guard = (client: ModelClient): ModelClient => createBreaker(client, breaker);
   return {
     suite,
     suiteRoot: row.suite_root,
     failFast: row.fail_fast,
-    agent: await createAgentLease(() => deps.createAgent(suite, row.suite_root, endpoint)),
+    agent:
+      row.source_evaluation_id === null
+        ? guardService(suite, await createAgentLease(() => deps.createAgent(suite, row.suite_root, endpoint)), breaker)
+        : NO_AGENT,
     agentModel: guard(await deps.modelClient(endpoint)),
-    judge: await loadJudge(deps, suite, row.suite_root, { offlineModel, guard }),
+    judge: await loadJudge(deps, row, { offlineModel, guard }),
+    sourceId: row.source_evaluation_id,
     overBudget: budgetCheck(deps, evaluationId, row.budget_usd),
   };
 }
 
-async function loadJudge(
-  deps: ActivityDeps,
-  suite: Suite,
-  suiteRoot: string,
-  options: { offlineModel: string | null; guard: (client: ModelClient) => ModelClient },
-): Promise<EvaluationContext['judge']> {
-  const judge = suite.judge;
-  if (judge === null) return null;
-  const client = await deps.modelClient({
-    baseUrl: judge.base_url,
-    apiKeyEnv: judge.api_key_env,
-    offlineModel: options.offlineModel,
-  });
-  const folder = judge.prompts === undefined ? null : path.resolve(suiteRoot, judge.prompts);
-  return { model: options.guard(client), prompts: await deps.loadPrompts(folder, judge.language) };
+/** An agent that is a service of its own: nobody listening there, or a refused token, is no failure of one trial. */
+function guardService({ agent }: Suite, lease: AgentLease, options: Parameters<typeof guardAgent>[1]): AgentLease {
+  return agent.type === 'http' || agent.type === 'a2a' ? guardAgent(lease, options) : lease;
 }
+
+/** The agent of an evaluation that scores stored trajectories: it is neither loaded nor run. */
+const NO_AGENT: AgentLease = {
+  run: () => Promise.reject(new Error('this evaluation scores stored trajectories; it has no agent to run')),
+  running: () => 0,
+  release: () => undefined,
+};
 
 function budgetCheck(deps: ActivityDeps, evaluationId: string, budget: number | null): () => Promise<boolean> {
   if (budget === null) return () => Promise.resolve(false);

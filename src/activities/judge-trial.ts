@@ -3,11 +3,14 @@ import { trialStatus } from '../core/trial.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { loadTrajectory, loadTrialSpend } from '../db/trial-reads.ts';
 import { judgeTrial, type JudgeTrialResult } from '../judge/judge-trial.ts';
+import type { VerdictCache } from '../judge/cache.ts';
 import type { JudgeDraft } from '../judge/verdict.ts';
 import { finaliseScores, judgeDimensionsFor, scoreTrial } from '../scorers/index.ts';
+import { openDimensions } from '../scorers/judged.ts';
 import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
+import type { JudgeContext } from './judge-context.ts';
 import type { RecentTrajectories } from './recent-trajectories.ts';
 import { failureReason } from './run-agent.ts';
 import { ended, type GivenUp, runTrialStep, type TrialStep } from './trial-step.ts';
@@ -23,17 +26,19 @@ export function createJudgeTrial(
       role: 'judge',
       async work(step) {
         const trajectory = await trajectoryOf(deps, step, recent);
-        const judged = await askJudge(step, trajectory);
+        const deterministic = deterministicScores(step, trajectory);
+        const judged = await askJudge(deps, step, trajectory, deterministic);
         const spent = step.model.spent('judge');
         const money = { judge_cost_usd: spent.costUsd, judge_tokens: spent.tokens };
-        return endTrial(deps, step, { trajectory, judged, money, error: null });
+        return endTrial(deps, step, { deterministic, judged, money, error: null });
       },
       async giveUp(trial, error) {
         // The judge failed, not the agent: what the deterministic scorers found stands, a safety violation above all.
         const trajectory = await trajectoryOf(deps, trial, recent);
         const judged = { drafts: judgeFailed(trial, error), verdicts: [] };
         const { judge_cost_usd, judge_tokens } = await loadTrialSpend(deps.db, trial.key);
-        return endTrial(deps, trial, { trajectory, judged, money: { judge_cost_usd, judge_tokens }, error });
+        const deterministic = deterministicScores(trial, trajectory);
+        return endTrial(deps, trial, { deterministic, judged, money: { judge_cost_usd, judge_tokens }, error });
       },
     });
 }
@@ -45,19 +50,45 @@ async function trajectoryOf(deps: ActivityDeps, trial: GivenUp, recent: RecentTr
   return trajectory;
 }
 
-async function askJudge(step: TrialStep, trajectory: Trajectory): Promise<JudgeTrialResult> {
+function deterministicScores({ evalCase, context, claim }: GivenUp, trajectory: Trajectory): Score[] {
+  return scoreTrial({ evalCase, trajectory, suite: context.suite, costUsd: claim.cost_usd });
+}
+
+/** Asks for every dimension that the deterministic scores leave open. */
+async function askJudge(
+  deps: ActivityDeps,
+  step: TrialStep,
+  trajectory: Trajectory,
+  deterministic: readonly Score[],
+): Promise<JudgeTrialResult> {
   const { suite, judge } = step.context;
   if (judge === null || suite.judge === null) return { drafts: [], verdicts: [] };
   return judgeTrial({
     evalCase: step.evalCase,
     trajectory,
     config: suite.judge,
-    dimensions: judgeDimensionsFor(step.evalCase, suite),
+    dimensions: openDimensions(step.evalCase, suite, deterministic),
     prompts: judge.prompts,
     model: step.model,
     signal: step.signal,
     callTimeoutMs: suite.limits.call_timeout_ms,
+    cache: verdictCache(deps, step, judge.endpointOf),
   });
+}
+
+/** null: verdicts are neither taken from the cache nor kept there. */
+function verdictCache(
+  deps: ActivityDeps,
+  { key, model }: TrialStep,
+  endpointOf: JudgeContext['endpointOf'],
+): VerdictCache | null {
+  if (endpointOf === null) return null;
+  return {
+    lookup: deps.readVerdicts,
+    endpointOf,
+    trialIndex: key.trial_index,
+    journaled: (dimension, vote) => model.journaled({ role: 'judge', path: '', dimension, vote, sequence: 0 }),
+  };
 }
 
 /** Unscored, with the cause, in every dimension the trial needed. */
@@ -76,20 +107,15 @@ async function endTrial(
   deps: ActivityDeps,
   trial: GivenUp,
   end: {
-    trajectory: Trajectory;
+    deterministic: readonly Score[];
     judged: JudgeTrialResult;
     money: { judge_cost_usd: number | null; judge_tokens: number | null };
     error: { kind: string; message: string } | null;
   },
 ): Promise<TrialStepResult> {
   const { evalCase, context, claim } = trial;
-  const deterministic = scoreTrial({
-    evalCase,
-    trajectory: end.trajectory,
-    suite: context.suite,
-    costUsd: claim.cost_usd,
-  });
-  const scores: Score[] = finaliseScores({ deterministic, judged: end.judged.drafts, evalCase, suite: context.suite });
+  const { deterministic, judged } = end;
+  const scores: Score[] = finaliseScores({ deterministic, judged: judged.drafts, evalCase, suite: context.suite });
   const status = trialStatus(scores) ?? 'unscored';
   await deps.writer.finish({
     key: trial.key,
@@ -100,7 +126,7 @@ async function endTrial(
     cost_usd: null,
     ...end.money,
     scores,
-    verdicts: end.judged.verdicts,
+    verdicts: judged.verdicts,
   });
   return ended(context, trial.key, status, failureReason(scores));
 }

@@ -1,8 +1,10 @@
+import { maskSecrets } from '../core/masked-secret.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { trialStatus } from '../core/trial.ts';
 import { releaseTrial } from '../db/model-failures.ts';
 import { loadTrialSpend } from '../db/trial-reads.ts';
 import { judgeDimensionsFor, scoreTrial } from '../scorers/index.ts';
+import { configuredSecrets } from './configured-secrets.ts';
 import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
@@ -34,9 +36,10 @@ async function agentStep(
     await releaseTrial(deps.db, step.key, step.claim.fence);
     return { n: 'judge' };
   }
-  const trajectory = await runAgent(deps, step, trialIndex);
-  const spent = step.model.spent('agent');
-  const stored = { key: step.key, fence: step.claim.fence, trajectory, cost_usd: spent.costUsd };
+  const made = await trajectoryOf(deps, step, trialIndex);
+  if ('error' in made) return storeErrored(deps, step, made.error);
+  const { trajectory } = made;
+  const stored = { key: step.key, fence: step.claim.fence, ...made };
   if (dimensions.length > 0) {
     await deps.writer.saveTrajectory(stored);
     recent.put(step.key, step.claim.fence, trajectory);
@@ -46,7 +49,7 @@ async function agentStep(
     evalCase: step.evalCase,
     trajectory,
     suite: step.context.suite,
-    costUsd: spent.costUsd,
+    costUsd: made.cost_usd,
   });
   const status = trialStatus(scores) ?? 'unscored';
   await deps.writer.finish({
@@ -59,6 +62,24 @@ async function agentStep(
     verdicts: [],
   });
   return ended(step.context, step.key, status, failureReason(scores));
+}
+
+type Made = { trajectory: Trajectory; cost_usd: number | null } | { error: { kind: string; message: string } };
+
+/** What the agent does now, or, where an evaluation is scored again, what it did then and cost then. */
+async function trajectoryOf(deps: ActivityDeps, step: TrialStep, trialIndex: number): Promise<Made> {
+  const { sourceId } = step.context;
+  if (sourceId === null) {
+    const trajectory = await runAgent(deps, step, trialIndex);
+    return { trajectory, cost_usd: step.model.spent('agent').costUsd };
+  }
+  const source = await deps.readSourceTrial({ ...step.key, evaluation_id: sourceId });
+  if (source !== null && source.trajectory !== null)
+    return { trajectory: source.trajectory, cost_usd: source.cost_usd };
+  const why = source === null ? 'it does not have this trial' : (source.error_message ?? 'the trial did not end');
+  return {
+    error: { kind: source?.error_kind ?? 'no_trajectory', message: `no trajectory in ${sourceId} to score: ${why}` },
+  };
 }
 
 /** A trial whose agent gave nothing to score. */
@@ -92,7 +113,8 @@ async function runAgent(deps: ActivityDeps, step: TrialStep, trialIndex: number)
   });
   const failure = step.model.failure();
   if (failure !== null) throw failure;
-  return trajectory;
+  // Stored from here on: a key that the agent gave away is evidence, but only its mask may be kept.
+  return maskSecrets(trajectory, configuredSecrets(step.context.suite, deps.config.env));
 }
 
 /** The reason of the first deciding score that did not pass. */

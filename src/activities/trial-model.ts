@@ -36,7 +36,7 @@ export function createTrialModel(options: {
   writer: TrialWriter;
   prices: Record<string, Price>;
   now: () => number;
-}): TrialModel & { spent(role: 'agent' | 'judge'): Spent; failure(): unknown } {
+}): TrialModel & { spent(role: 'agent' | 'judge'): Spent; failure(): unknown; journaled(place: CallPlace): boolean } {
   const recorded = new Map<string, JournaledCall>();
   for (const call of options.journal) {
     recorded.set(`${placeText(call as CallPlace)}\u0000${call.sequence}`, call);
@@ -47,6 +47,7 @@ export function createTrialModel(options: {
 
   return {
     spent: spending.of,
+    journaled: (place) => recorded.has(`${placeText(place)}\u0000${place.sequence}`),
     // An agent of the user's own may swallow the error of a call; the trial is run again all the same.
     failure: () => failed,
     async complete(request: ModelRequest, { place, signal, timeoutMs }) {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { EvalCase } from '../core/case.ts';
 import type { Json } from '../core/json.ts';
-import type { Suite } from '../core/suite.ts';
+import { judgeName, type Suite } from '../core/suite.ts';
 import type { Db } from './connect.ts';
 import { escapeText } from '../core/storable-text.ts';
 import { toJsonb } from './escape.ts';
@@ -21,6 +21,10 @@ export interface NewEvaluation {
   failFast: boolean;
   filters: Json;
   scheduleId: string | null;
+  /** The evaluation whose trajectories are scored; null: the agent runs. */
+  sourceId: string | null;
+  /** False: verdicts are neither taken from the cache nor put there. */
+  judgeCache: boolean;
 }
 
 export function agentModel(suite: Suite): string | null {
@@ -52,7 +56,7 @@ export async function createEvaluation(db: Db, input: NewEvaluation): Promise<vo
         judge_hash: input.judgeHash,
         agent_version: input.agentVersion,
         agent_model: agentModel(input.suite),
-        judge_model: input.suite.judge?.model ?? null,
+        judge_model: judgeName(input.suite.judge),
         definition: toJsonb(input.suite),
         suite_path: input.suitePath,
         suite_root: input.suiteRoot,
@@ -67,6 +71,8 @@ export async function createEvaluation(db: Db, input: NewEvaluation): Promise<vo
         filters: toJsonb(input.filters),
         baseline_label: input.suite.regression.label,
         schedule_id: input.scheduleId,
+        source_evaluation_id: input.sourceId,
+        judge_cache: input.judgeCache,
       })
       .onConflict((conflict) => conflict.column('id').doNothing())
       .returning('id')

@@ -41,6 +41,7 @@ export async function findJoinable(
     .where('data_hash', '=', wanted.hashes.data)
     .where('agent_hash', '=', wanted.hashes.agent)
     .where('planned_trials', '=', wanted.plannedTrials)
+    .where('source_evaluation_id', 'is', null)
     .orderBy('created_at', 'desc')
     .limit(1)
     .executeTakeFirst();

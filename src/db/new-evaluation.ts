@@ -30,6 +30,10 @@ export interface EvaluationOptions {
   filters?: Json;
   baselineLabel?: string;
   scheduleId?: string | null;
+  /** The evaluation whose trajectories are scored in place of running the agent. */
+  sourceId?: string;
+  /** Default true. */
+  judgeCache?: boolean;
   /** The selected cases; default: all. */
   cases?: EvalCase[];
 }
@@ -69,6 +73,8 @@ export function newEvaluation(source: SuiteSource, options: EvaluationOptions): 
     failFast: options.failFast ?? false,
     filters: options.filters ?? {},
     scheduleId: options.scheduleId ?? null,
+    sourceId: options.sourceId ?? null,
+    judgeCache: options.judgeCache ?? true,
   };
 }
 

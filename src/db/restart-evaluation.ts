@@ -1,3 +1,4 @@
+import { judgeName } from '../core/suite.ts';
 import type { Db } from './connect.ts';
 import { agentModel, type NewEvaluation, replaceCases } from './create-evaluation.ts';
 import { toJsonb } from './escape.ts';
@@ -13,7 +14,7 @@ export async function replaceSnapshot(db: Db, input: NewEvaluation, options: { e
       .updateTable('evaluation')
       .set({
         agent_model: agentModel(input.suite),
-        judge_model: input.suite.judge?.model ?? null,
+        judge_model: judgeName(input.suite.judge),
         suite_root: input.suiteRoot,
         offline: input.offline,
         labels: toJsonb(input.suite.labels),

@@ -38,6 +38,10 @@ export interface EvaluationTable {
   filters: ColumnType<Json, string, string>;
   baseline_label: Generated<string>;
   schedule_id: string | null;
+  /** The evaluation whose trajectories this one scores; null: it ran the agent. */
+  source_evaluation_id: string | null;
+  /** False: verdicts are neither taken from the cache nor put there. */
+  judge_cache: Generated<boolean>;
   revision: Generated<number>;
   /** Failed trials that `retry --failed` has run again. */
   failures_rerun: Generated<number>;
@@ -138,13 +142,30 @@ export interface ScoreTable extends TrialColumns {
 export interface JudgeVerdictTable extends TrialColumns {
   dimension: string;
   vote: number;
+  /** 0-based: the how manieth judging of the trajectory. */
+  round: Generated<number>;
   prompt_hash: string;
   model: string | null;
   params: ColumnType<Json, string, string>;
   raw_reply: string | null;
   parsed: ColumnType<Json, string, string>;
+  value: number | null;
+  passed: boolean | null;
   unscored_cause: string | null;
   reason: string | null;
+  /** The evaluation that paid for a verdict out of the cache. */
+  cached_from: string | null;
+}
+
+interface VerdictCacheTable {
+  key: string;
+  evaluation_id: string;
+  dimension: string;
+  prompt_hash: string;
+  model: string | null;
+  params: ColumnType<Json, string, string>;
+  raw_reply: string;
+  created_at: Generated<Date>;
 }
 
 interface CaseResultTable {
@@ -235,6 +256,7 @@ export interface Database {
   model_call: ModelCallTable;
   score: ScoreTable;
   judge_verdict: JudgeVerdictTable;
+  verdict_cache: VerdictCacheTable;
   case_result: CaseResultTable;
   evaluation_result: EvaluationResultTable;
   evaluation_metric: EvaluationMetricTable;

@@ -23,13 +23,20 @@ export interface Claim {
 interface VerdictRow {
   dimension: string;
   vote: number;
+  round: number;
   prompt_hash: string;
   model: string | null;
   params: Json;
   raw_reply: string | null;
   parsed: Json;
+  value: number | null;
+  passed: boolean | null;
   unscored_cause: string | null;
   reason: string | null;
+  /** The evaluation that paid for it, when it came from the verdict cache. */
+  cached_from: string | null;
+  /** Key under which the cache keeps it; null: not kept. */
+  cache_key: string | null;
 }
 
 /** How a trial ended, as stored. */

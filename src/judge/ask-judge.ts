@@ -27,8 +27,11 @@ export interface JudgeAnswer {
   calls: number;
 }
 
+/** What asking needs of a dimension; a pairwise comparison asks the same way. */
+export type AskedDimension = Pick<DimensionSpec, 'replySchema' | 'read'> & { name: string };
+
 export interface JudgeQuestion {
-  dimension: DimensionSpec;
+  dimension: AskedDimension;
   messages: ChatMessage[];
   /** The data in `messages`, which a reply must not only repeat. */
   shown: ShownData;
@@ -111,7 +114,7 @@ function ownFault(error: unknown): Fault | null {
 /** The request as sent; equal input gives an equal request, which is what the journal and caches recognise. */
 function judgeRequest(
   config: JudgeConfig,
-  dimension: DimensionSpec,
+  dimension: AskedDimension,
   messages: ChatMessage[],
   maxOutputTokens: number,
 ): ModelRequest {

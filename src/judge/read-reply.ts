@@ -20,7 +20,7 @@ export type ReplyReading = { ok: true; reading: Reading } | { ok: false; fault: 
  * Reads one reply of the judge. Never throws on what the judge wrote; never a verdict that is not written in full.
  * @param shown what the judge was shown as data: a reply that is a copy of it is no verdict
  */
-export function readReply(reply: ModelReply, dimension: DimensionSpec, shown: ShownData): ReplyReading {
+export function readReply(reply: ModelReply, dimension: Pick<DimensionSpec, 'read'>, shown: ShownData): ReplyReading {
   if (reply.finish_reason === 'content_filter') {
     return fault('judge_content_filter', 'the content filter of the endpoint withheld it', false);
   }

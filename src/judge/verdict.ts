@@ -11,6 +11,7 @@ export type JudgeDraft = Omit<Score, 'deciding' | 'violation'>;
  *   to be judged, also after the repair request
  * - judge_truncated: cut by the token limit, also at four times the limit
  * - judge_refused, judge_empty: refused or said nothing, also after the repair request
+ * - judge_tied: as many votes pass as fail
  * - judge_content_filter, judge_context_length, judge_html_body: no repair is asked, a second try would end alike
  */
 export type UnscoredCause =
@@ -20,7 +21,8 @@ export type UnscoredCause =
   | 'judge_empty'
   | 'judge_content_filter'
   | 'judge_context_length'
-  | 'judge_html_body';
+  | 'judge_html_body'
+  | 'judge_tied';
 
 /** Something odd about a verdict that counted: stored for a reader, never part of the value. */
 export type VerdictFlag =
@@ -32,8 +34,10 @@ export type VerdictFlag =
 /** One judge call as it is stored: enough to explain the score, and to recognise the same judge again. */
 export interface VerdictRecord {
   dimension: string;
-  /** 0-based. */
+  /** 0-based, over all judges and rounds. */
   vote: number;
+  /** 0-based: the how manieth judging of this trajectory. */
+  round: number;
   prompt_hash: string;
   /** The model that answered, as the endpoint named it; else the one asked for. */
   model: string;
@@ -45,11 +49,18 @@ export interface VerdictRecord {
   first_reply: string | null;
   /** Fields of the verdict; null when unscored. */
   parsed: JsonObject | null;
+  /** In [0,1]; null, both, when unscored. */
+  value: number | null;
+  passed: boolean | null;
   unscored_cause: UnscoredCause | null;
   flags: VerdictFlag[];
   /** All calls of this verdict together; null parts = the endpoint did not say. */
   usage: Usage;
-  /** Model calls made: 1, or 2 with a repair. */
+  /** Model calls made: 1, or 2 with a repair; 0 when it came from the cache. */
   calls: number;
   reason: string;
+  /** The evaluation that paid for the reply, when it came from the verdict cache; null: the judge was asked. */
+  cached_from: string | null;
+  /** Where the cache keeps it; null: it does not (the cache is off, it came from there, or it is no verdict). */
+  cache_key: string | null;
 }

@@ -177,8 +177,13 @@ describe('the end of a trial', () => {
       params: {},
       raw_reply: '{}',
       parsed: null,
+      value: null,
+      passed: null,
       unscored_cause: 'judge_unparsable',
       reason: null,
+      round: 0,
+      cached_from: null,
+      cache_key: null,
     };
     const end = endOf(key, judge.fence, {
       trajectory: null,
