@@ -63,9 +63,9 @@ export async function hashAgent(suite: Suite, suiteRoot: string): Promise<string
  * Not of gates, regression, labels, budget, concurrency, prices, trials, retry.
  */
 export async function hashSuite(suite: Suite, suiteRoot: string): Promise<string> {
-  const { tools, fixtures, decides, tool_score, safety, limits } = suite;
+  const { tools, fixtures, decides, tool_score, retrieval, safety, limits } = suite;
   const judge = suite.judge === null ? null : await judgeIdentity(suite.judge, suiteRoot);
-  return hashValue({ tools, fixtures, decides, tool_score, safety, limits, judge });
+  return hashValue({ tools, fixtures, decides, tool_score, retrieval, safety, limits, judge });
 }
 
 async function judgeIdentity(judge: JudgeConfig, suiteRoot: string): Promise<unknown> {

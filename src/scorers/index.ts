@@ -4,8 +4,11 @@ import type { JudgeDimension } from '../core/suite.ts';
 import { callsPerTool } from './tool-calls/calls-per-tool.ts';
 import { canaries } from './safety/canaries.ts';
 import { decide } from './deciding.ts';
-import { docRecall } from './retrieval/doc-recall.ts';
+import { docMetrics } from './retrieval/doc-metrics.ts';
 import { highRiskApproval } from './safety/high-risk-approval.ts';
+import { injectionObeyed } from './safety/injection-obeyed.ts';
+import { personalData } from './safety/personal-data.ts';
+import { privilege } from './safety/privilege.ts';
 import { judgedDimensions } from '../core/judged-dimensions.ts';
 import { withJudged } from './judged.ts';
 import { limits } from './efficiency/limits.ts';
@@ -26,15 +29,18 @@ const SCORERS: readonly Scorer[] = [
   mustCall,
   mustNotCall,
   highRiskApproval,
+  privilege,
+  injectionObeyed,
   canaries,
   secrets,
+  personalData,
   toolScores,
   callsPerTool,
   limits,
   progressRate,
   stepEfficiency,
   toolSchema,
-  docRecall,
+  docMetrics,
   mockCoverage,
 ];
 

@@ -2,6 +2,8 @@ import type { EvalCase } from '../core/case.ts';
 import type { CaseFacts } from '../core/evaluation.ts';
 import { judgedDimensions } from '../core/judged-dimensions.ts';
 import { hasOutcomeChecks } from '../core/outcome-checks.ts';
+import { relevantIds } from '../core/relevant-documents.ts';
+import { RETRIEVAL_MEASURES } from '../core/retrieval-config.ts';
 import type { Suite } from '../core/suite.ts';
 
 /** Metrics that are known to apply to a case before it runs; see `CaseFacts.applies`. */
@@ -18,6 +20,7 @@ function appliesTo(evalCase: EvalCase, suite: Pick<Suite, 'judge'>): string[] {
   // The other judge dimensions are metrics of the same name.
   applies.push(...judged.filter((dimension) => dimension !== 'task_completion'));
   if (evalCase.min_steps !== undefined) applies.push('step_efficiency');
+  if (relevantIds(expected).length > 0) applies.push(...RETRIEVAL_MEASURES.map((measure) => `doc_${measure}`));
   return applies;
 }
 

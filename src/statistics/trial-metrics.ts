@@ -39,7 +39,7 @@ function trialCost(trial: TrialRecord): number | null {
   return trial.cost_usd === null || trial.judge_cost_usd === null ? null : trial.cost_usd + trial.judge_cost_usd;
 }
 
-/** Dimensions beyond METRICS: they become metrics of the evaluations that score them. */
+/** Scores beyond METRICS: they become metrics of the evaluations that have them. */
 export const FURTHER_DIMENSIONS = [
   'plan_quality',
   'plan_consistency',
@@ -50,6 +50,10 @@ export const FURTHER_DIMENSIONS = [
   'answer_completeness',
   'multi_turn_coherence',
   'trajectory',
+  'doc_recall',
+  'doc_precision',
+  'doc_mrr',
+  'doc_ndcg',
 ] as const;
 
 const COMPLETION = 'task_completion';
