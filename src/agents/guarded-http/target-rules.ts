@@ -6,8 +6,6 @@ import { isLoopbackAddress, isLoopbackHost, isPublicAddress } from './addresses.
 export interface TargetRules {
   /** The address the user wrote. On loopback it is allowed by itself, for its own host and port. */
   typed: URL;
-  /** The typed address may be private or link-local, for its own host and port: the user wrote it. Default: loopback only. */
-  trustTyped?: boolean;
   /** The suite allows private and link-local addresses. */
   allowPrivate: boolean;
   /** The typed address is allowed wherever it is, for its own host and port. Default false: on loopback only. */
