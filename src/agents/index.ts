@@ -2,11 +2,15 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UserError } from '../core/errors.ts';
 import type { AgentConfig, Suite } from '../core/suite.ts';
+import { createA2aAgent } from './a2a/a2a-agent.ts';
 import type { Agent } from './agent.ts';
+import { createCommandAgent } from './command/command-agent.ts';
+import { createHttpAgent } from './http/http-agent.ts';
 import { createModuleAgent } from './module/module-agent.ts';
 import { createModulePool } from './module/module-pool.ts';
 import { startModuleProcess } from './module/module-process.ts';
 import { createOpenAiAgent } from './openai/openai-agent.ts';
+import { createReplayAgent, type ReadRecord } from './replay/replay-agent.ts';
 import { sleep, type Sleep } from './sleep.ts';
 
 /** What agents are made with. */
@@ -14,9 +18,9 @@ export interface AgentDeps {
   suite?: Pick<Suite, 'concurrency'>;
   /** Absolute folder of the suite file; a module that is not there is refused at once. */
   suiteRoot?: string;
-  /** Environment of module processes. Default: this process's. */
+  /** Environment of module processes (default: this process's), and where commands and services find what the suite names. */
   env?: Record<string, string | undefined>;
-  /** Endpoint given to modules as `context.model`. */
+  /** Endpoint given to modules as `context.model`, and to commands with `model_access`. */
   baseUrl?: string;
   apiKey?: string | null;
   /** Most module processes at a time; default 16, and never more than the suite's concurrency. */
@@ -28,6 +32,8 @@ export interface AgentDeps {
   /** Receives what modules print. Default: dropped. */
   log?: (text: string) => void;
   sleep?: Sleep;
+  /** Reads recorded trajectories; needed for agents of type `replay`. */
+  readRecord?: ReadRecord;
 }
 
 /** An agent that may hold processes; `close` ends them, and it runs no trial afterwards. */
@@ -60,6 +66,26 @@ export function createAgent(config: AgentConfig, deps: AgentDeps = {}): Closable
         ...createModuleAgent({ pool, sleep: deps.sleep ?? sleep, model }),
         close: () => pool.close(),
       };
+    }
+    case 'http':
+      return {
+        ...createHttpAgent({ sleep: deps.sleep ?? sleep, env: deps.env ?? {} }),
+        close: () => Promise.resolve(),
+      };
+    case 'command':
+      return createCommandAgent({
+        sleep: deps.sleep ?? sleep,
+        env: deps.env ?? {},
+        model: deps.baseUrl === undefined ? null : { baseUrl: deps.baseUrl, apiKey: deps.apiKey ?? null },
+      });
+    case 'a2a':
+      return {
+        ...createA2aAgent({ sleep: deps.sleep ?? sleep, env: deps.env ?? {} }),
+        close: () => Promise.resolve(),
+      };
+    case 'replay': {
+      if (deps.readRecord === undefined) throw new Error('a replay agent needs readRecord');
+      return { ...createReplayAgent({ readRecord: deps.readRecord }), close: () => Promise.resolve() };
     }
   }
 }

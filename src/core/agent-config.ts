@@ -91,3 +91,17 @@ export interface ReplayAgentConfig {
   trajectories: string;
   version?: string;
 }
+
+/** What may be filled into the `request` of an http agent (docs/agents.md). The case's id is not among them. */
+export const HTTP_REQUEST_NAMES: readonly string[] = [
+  'input',
+  'messages',
+  'new_messages',
+  'tools',
+  'tool_results',
+  'documents',
+  'metadata',
+  'conversation_id',
+  'trial_index',
+  'turn_index',
+];

@@ -1,5 +1,6 @@
 import type { EndpointRequest } from '../activities/deps.ts';
 import { type ClosableAgent, createAgent } from '../agents/index.ts';
+import { trajectoryFromRecord } from '../scorers/trajectories/from-record.ts';
 import { createModelClient } from '../agents/openai/openai-client.ts';
 import type { Config } from '../config.ts';
 import type { ModelClient } from '../core/model.ts';
@@ -52,6 +53,7 @@ export function createAdapters(config: Config): Adapters {
         env: config.env,
         baseUrl: target.baseUrl,
         apiKey: target.apiKey,
+        readRecord: trajectoryFromRecord,
       });
       const closable: ClosableAgent = {
         run: (input) => agent.run(input),

@@ -61,7 +61,7 @@ function fromApiError(error: APIError, facts: CallFacts): ModelError {
  * `shouldRetry` is the endpoint's own word (`x-should-retry`): it turns a retried kind into `bad_request`, and an
  * otherwise unclear refusal into `server_error`; it never makes a refused key, quota or model retried.
  */
-function classifyFailure(failure: {
+export function classifyFailure(failure: {
   status: number | null;
   text: string;
   shouldRetry: boolean | null;
@@ -137,7 +137,7 @@ function describeBody(error: APIError): string {
 }
 
 /** The system error underneath (it has a code such as ECONNREFUSED); others may quote headers, and so the key. */
-function socketError(error: unknown): unknown {
+export function socketError(error: unknown): unknown {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if ('syscall' in cause || cause instanceof AggregateError) return cause;
   }
@@ -145,7 +145,7 @@ function socketError(error: unknown): unknown {
 }
 
 /** `connect ECONNREFUSED 127.0.0.1:1` lies two causes deep under "Connection error." */
-function connectionText(error: unknown): string {
+export function connectionText(error: unknown): string {
   let current: unknown = error;
   let text = error instanceof Error ? error.message : String(error);
   for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {

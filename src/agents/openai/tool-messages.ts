@@ -29,7 +29,7 @@ export function createCallIds(): (id: string | null) => string {
  * read; the trajectory keeps the text itself.
  */
 export function assistantMessage(
-  reply: ModelReply,
+  reply: Pick<ModelReply, 'content' | 'tool_calls'>,
   reads: readonly ReadCall[],
   ids: readonly string[],
   tools: readonly ToolDefinition[],
