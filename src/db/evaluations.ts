@@ -81,6 +81,7 @@ export interface ReopenChanges {
   failFast?: boolean;
   baselineLabel?: string;
   labels?: Record<string, string>;
+  judgeCache?: boolean;
 }
 
 /**
@@ -109,6 +110,7 @@ export async function reopenEvaluation(db: Db, id: string, changes: ReopenChange
       ...(changes.failFast === undefined ? {} : { fail_fast: changes.failFast }),
       ...(changes.baselineLabel === undefined ? {} : { baseline_label: changes.baselineLabel }),
       ...(changes.labels === undefined ? {} : { labels: toJsonb(changes.labels) }),
+      ...(changes.judgeCache === undefined ? {} : { judge_cache: changes.judgeCache }),
     }))
     .where('id', '=', id)
     .returning('revision')

@@ -32,6 +32,30 @@ const endRow = (end: TrialEnd): Record<string, unknown> => ({
   verdicts: end.verdicts,
 });
 
+/**
+ * Verdicts of the ended trials; those with a key go into the cache too. There in the order of the keys: writers of the
+ * same verdicts wait for each other, never in a circle.
+ */
+const VERDICT_WRITES = sql.raw(`verdict as (
+      select i.evaluation_id, i.case_id, i.trial_index, v.*
+      from input i join ended using (evaluation_id, case_id, trial_index), jsonb_to_recordset(i.verdicts) as v(dimension text, vote integer,
+        round integer, prompt_hash text, model text, params jsonb, raw_reply text, parsed jsonb, value double precision, passed boolean,
+        unscored_cause text, reason text, cached_from text, cache_key text)
+    ), judged as (
+      insert into judge_verdict (evaluation_id, case_id, trial_index, dimension, vote, round, prompt_hash, model, params, raw_reply, parsed,
+        value, passed, unscored_cause, reason, cached_from)
+      select evaluation_id, case_id, trial_index, dimension, vote, round, prompt_hash, model, params, raw_reply, parsed,
+        value, passed, unscored_cause, reason, cached_from from verdict
+      on conflict (evaluation_id, case_id, trial_index, dimension, vote) do update set round = excluded.round, prompt_hash = excluded.prompt_hash,
+        model = excluded.model, params = excluded.params, raw_reply = excluded.raw_reply, parsed = excluded.parsed, value = excluded.value,
+        passed = excluded.passed, unscored_cause = excluded.unscored_cause, reason = excluded.reason, cached_from = excluded.cached_from
+    ), kept as (
+      insert into verdict_cache (key, evaluation_id, dimension, prompt_hash, model, params, raw_reply)
+      select distinct on (cache_key) cache_key, evaluation_id, dimension, prompt_hash, model, params, raw_reply
+      from verdict where cache_key is not null order by cache_key
+      on conflict (key) do nothing
+    )`);
+
 /** Ends trials with everything that belongs to the end, in one statement: there is no half trial. */
 export async function finishTrials(db: Db, ends: TrialEnd[]): Promise<boolean[]> {
   const ordered = sorted(ends, (end) => end.key);
@@ -66,26 +90,7 @@ export async function finishTrials(db: Db, ends: TrialEnd[]): Promise<boolean[]>
         dimension text, value double precision, passed boolean, deciding boolean, violation boolean, reason text, details jsonb)
       on conflict (evaluation_id, case_id, trial_index, scorer) do update set dimension = excluded.dimension, value = excluded.value,
         passed = excluded.passed, deciding = excluded.deciding, violation = excluded.violation, reason = excluded.reason, details = excluded.details
-    ), verdict as (
-      select i.evaluation_id, i.case_id, i.trial_index, v.*
-      from input i join ended using (evaluation_id, case_id, trial_index), jsonb_to_recordset(i.verdicts) as v(dimension text, vote integer,
-        round integer, prompt_hash text, model text, params jsonb, raw_reply text, parsed jsonb, value double precision, passed boolean,
-        unscored_cause text, reason text, cached_from text, cache_key text)
-    ), judged as (
-      insert into judge_verdict (evaluation_id, case_id, trial_index, dimension, vote, round, prompt_hash, model, params, raw_reply, parsed,
-        value, passed, unscored_cause, reason, cached_from)
-      select evaluation_id, case_id, trial_index, dimension, vote, round, prompt_hash, model, params, raw_reply, parsed,
-        value, passed, unscored_cause, reason, cached_from from verdict
-      on conflict (evaluation_id, case_id, trial_index, dimension, vote) do update set round = excluded.round, prompt_hash = excluded.prompt_hash,
-        model = excluded.model, params = excluded.params, raw_reply = excluded.raw_reply, parsed = excluded.parsed, value = excluded.value,
-        passed = excluded.passed, unscored_cause = excluded.unscored_cause, reason = excluded.reason, cached_from = excluded.cached_from
-    ), kept as (
-      -- In the order of the keys: writers of the same verdicts wait for each other, never in a circle.
-      insert into verdict_cache (key, evaluation_id, dimension, prompt_hash, model, params, raw_reply)
-      select distinct on (cache_key) cache_key, evaluation_id, dimension, prompt_hash, model, params, raw_reply
-      from verdict where cache_key is not null order by cache_key
-      on conflict (key) do nothing
-    )
+    ), ${VERDICT_WRITES}
     select evaluation_id, case_id, trial_index from ended
     union all
     -- A commit whose answer was lost: this very claim has ended the trial already.

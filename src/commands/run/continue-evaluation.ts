@@ -20,6 +20,8 @@ export interface ContinueFlags extends SnapshotFlags {
   budgetUsd?: number;
   concurrency?: number;
   worker: boolean;
+  /** `retry` alone; default true. */
+  judgeCache?: boolean;
   detach?: boolean;
   json?: boolean;
 }
@@ -160,8 +162,9 @@ async function reportComplete(
   throw new ExitSignal(report.verdict.exit_code);
 }
 
-function optionsOf(flags: ContinueFlags): { budgetUsd?: number; concurrency?: number } {
+function optionsOf(flags: ContinueFlags): { budgetUsd?: number; concurrency?: number; judgeCache?: boolean } {
   return {
+    ...(flags.judgeCache === false ? { judgeCache: false } : {}),
     ...(flags.budgetUsd === undefined ? {} : { budgetUsd: flags.budgetUsd }),
     ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
   };

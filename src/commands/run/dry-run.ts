@@ -1,6 +1,7 @@
 import type { NewEvaluation } from '../../db/create-evaluation.ts';
 import { trialsOf } from '../../db/create-evaluation.ts';
 import { judgeDimensionsFor } from '../../scorers/index.ts';
+import { judgeName, judgesOf, votesOf } from '../../core/suite.ts';
 import { formatMoney, plural } from '../../report/format.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -17,16 +18,17 @@ export function printDryRun(context: CommandContext, wanted: NewEvaluation, json
     const repetitions = trialsOf(one, suite);
     trials += repetitions;
     agentCalls += repetitions * (1 + Math.min(1, one.expected.calls?.length ?? 0)) * (one.turns?.length ?? 1);
-    judgeCalls += repetitions * judgeDimensionsFor(one, suite).length;
+    judgeCalls +=
+      repetitions * judgeDimensionsFor(one, suite).length * (suite.judge === null ? 0 : votesOf(suite.judge));
   }
   const agentModel = suite.agent.type === 'openai' ? suite.agent.model : null;
   const cost = estimate(suite.prices[agentModel ?? ''], agentCalls, ASSUMED.agentInput, ASSUMED.agentOutput);
-  const judgeCost = estimate(
-    suite.prices[suite.judge?.model ?? ''],
-    judgeCalls,
-    ASSUMED.judgeInput,
-    ASSUMED.judgeOutput,
-  );
+  const judges = suite.judge === null ? [] : judgesOf(suite.judge);
+  const judgeCost = judges
+    .map(({ model }) =>
+      estimate(suite.prices[model], judgeCalls / judges.length, ASSUMED.judgeInput, ASSUMED.judgeOutput),
+    )
+    .reduce((sum, one) => (sum === null || one === null ? null : sum + one), 0);
   const total = judgeCalls === 0 ? cost : cost === null || judgeCost === null ? null : cost + judgeCost;
   const plan = {
     suite: suite.name,
@@ -55,7 +57,7 @@ export function printDryRun(context: CommandContext, wanted: NewEvaluation, json
     [
       `${suite.name}: ${plural(plan.cases, 'case')}, ${plural(trials, 'trial')}, ${suite.concurrency} at a time`,
       `  agent calls  ${agentModel === null ? 'the module decides' : `at least ${agentCalls} (${agentModel})`}`,
-      `  judge calls  ${judgeCalls}${suite.judge === null ? '' : ` (${suite.judge.model})`}`,
+      `  judge calls  ${judgeCalls}${suite.judge === null ? '' : ` (${judgeName(suite.judge)})`}`,
       `  cost         ${money}${nothing}`,
       '',
     ].join('\n'),

@@ -18,7 +18,8 @@ export function registerRetry(program: Command, context: CommandContext): void {
       .command('retry')
       .argument('<id>', 'evaluation')
       .description('run again the trials that have no verdict (errored, unscored)')
-      .option('--failed', 'also the failed ones'),
+      .option('--failed', 'also the failed ones')
+      .option('--no-judge-cache', 'ask the judge anew: take no verdict of an earlier evaluation, and keep none'),
   )
     .addHelpText('after', HELP)
     .action(async (id: string, flags: ContinueFlags & { failed?: boolean }) => {

@@ -1,4 +1,4 @@
-import { EXIT, formatProblem, UserError } from '../../core/errors.ts';
+import { formatProblem, UserError } from '../../core/errors.ts';
 import { canonicalJson, type Json } from '../../core/json.ts';
 import { loadSuite } from '../../datasets/load-suite.ts';
 import { parseFilter, selectCases } from '../../datasets/select-cases.ts';
@@ -10,6 +10,7 @@ import type { CommandContext } from '../context.ts';
 import { detach } from './detach.ts';
 import { printDryRun } from './dry-run.ts';
 import { conclude } from './conclude.ts';
+import { requireEndpoint } from './require-endpoint.ts';
 import type { RunFlags } from './run.ts';
 import { openSession, type Session } from '../session.ts';
 
@@ -50,15 +51,16 @@ function optionsOf(flags: RunFlags): Partial<Parameters<typeof newEvaluation>[1]
     ...(flags.budgetUsd === undefined ? {} : { budgetUsd: flags.budgetUsd }),
     ...(flags.failFast === undefined ? {} : { failFast: flags.failFast }),
     ...(flags.baseline === undefined ? {} : { baselineLabel: flags.baseline }),
+    judgeCache: flags.judgeCache,
   };
 }
 
-function checkId(id: string): string {
+export function checkId(id: string): string {
   if (/^[A-Za-z0-9][\w.-]{0,99}$/.test(id)) return id;
   throw new UserError(`--id "${id}" is not usable`, { hint: 'use up to 100 letters, digits, `-`, `_` and `.`' });
 }
 
-function parseLabels(parts: string[]): Record<string, string> {
+export function parseLabels(parts: string[]): Record<string, string> {
   return Object.fromEntries(
     parts.map((part) => {
       const at = part.indexOf('=');
@@ -66,27 +68,6 @@ function parseLabels(parts: string[]): Record<string, string> {
       return [part.slice(0, at), part.slice(at + 1)];
     }),
   );
-}
-
-/** Says early that no model can be reached, instead of after the set-up. */
-function requireEndpoint(context: CommandContext, wanted: NewEvaluation): void {
-  const { agent, judge } = wanted.suite;
-  if (wanted.offline || (agent.type !== 'openai' && judge === null)) return;
-  const names = new Set<string>();
-  for (const [part, needed] of [
-    [agent, agent.type === 'openai'],
-    [judge, judge !== null],
-  ] as const) {
-    if (!needed || part === null || !('model' in part)) continue;
-    const variable = part.api_key_env ?? 'OPENAI_API_KEY';
-    const hasUrl = part.base_url !== undefined || (context.env['OPENAI_BASE_URL'] ?? '') !== '';
-    if (!hasUrl && (context.env[variable] ?? '') === '') names.add(variable);
-  }
-  if (names.size === 0) return;
-  throw new UserError(`no model endpoint: ${[...names].join(' and ')} is not set`, {
-    exitCode: EXIT.infrastructure,
-    hint: 'set it, or OPENAI_BASE_URL for a local endpoint; a suite with `offline_model:` runs without either',
-  });
 }
 
 async function joinOrCreate(
@@ -125,6 +106,7 @@ async function applyFlags(session: Session, row: EvaluationRow, wanted: NewEvalu
     ...(flags.failFast === undefined ? {} : { failFast: flags.failFast }),
     ...(flags.baseline === undefined ? {} : { baselineLabel: flags.baseline }),
     ...(flags.label === undefined ? {} : { labels: { ...row.labels, ...wanted.suite.labels } }),
+    ...(flags.judgeCache ? {} : { judgeCache: false }),
   };
   if (row.status === 'stopped' || row.status === 'canceled') {
     await reopenEvaluation(session.db, row.id, {
@@ -138,6 +120,7 @@ async function applyFlags(session: Session, row: EvaluationRow, wanted: NewEvalu
     ...(flags.failFast === undefined || flags.failFast === row.fail_fast ? [] : ['--fail-fast']),
     ...(flags.baseline === undefined || flags.baseline === row.baseline_label ? [] : ['--baseline']),
     ...(flags.label === undefined || canonicalJson(options.labels) === canonicalJson(row.labels) ? [] : ['--label']),
+    ...(flags.judgeCache || !row.judge_cache ? [] : ['--no-judge-cache']),
   ];
   if (fixed.length > 0) {
     throw new UserError(`evaluation ${row.id} is ${row.status}: ${fixed.join(', ')} cannot change it now`, {

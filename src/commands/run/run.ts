@@ -17,6 +17,7 @@ export interface RunFlags {
   baseline?: string;
   dryRun?: boolean;
   worker: boolean;
+  judgeCache: boolean;
   json?: boolean;
 }
 
@@ -54,6 +55,7 @@ export function registerRun(program: Command, context: CommandContext): void {
     .option('--fail-fast', 'stop at the first trial that fails (exit code 1)')
     .option('--detach', 'start it and return')
     .option('--no-worker', 'run no worker here: leave the work to `assay worker` processes')
+    .option('--no-judge-cache', 'ask the judge anew: take no verdict of an earlier evaluation, and keep none')
     .option('--dry-run', 'print cases, trials, model calls and a cost estimate; run nothing')
     .option('--json', 'print the report as JSON on standard output')
     .addHelpText('after', HELP)

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import type { EvalCase } from '../../core/case.ts';
 import { didYouMean } from '../../core/did-you-mean.ts';
 import type { Suite, SuiteKind } from '../../core/suite.ts';
-import { JUDGE_DIMENSIONS } from '../../core/suite.ts';
+import { JUDGE_DIMENSIONS, judgesOf } from '../../core/suite.ts';
 import { cannotSwitchOff } from './gates.ts';
 import { resolveInside } from '../safe-path.ts';
 import { errorAt, warningAt } from '../readers/source.ts';
@@ -84,9 +84,19 @@ function checkSize({ suite, cases, allCases, source, report }: SuiteCheck): void
 }
 
 function checkJudge({ suite, source, report }: SuiteCheck): void {
-  if (suite.judge === null || suite.agent.type !== 'openai' || suite.judge.model !== suite.agent.model) return;
-  const message = `judge.model: the judge is the agent's own model (${suite.judge.model}); a model judges itself too kindly`;
-  report(warningAt(source.place(['judge', 'model']), message));
+  const { agent, judge } = suite;
+  if (judge === null) return;
+  const own = agent.type === 'openai' ? judgesOf(judge).findIndex(({ model }) => model === agent.model) : -1;
+  if (own !== -1) {
+    const key = judge.panel === undefined ? ['judge', 'model'] : ['judge', 'panel', own, 'model'];
+    const model = judgesOf(judge)[own]?.model ?? judge.model;
+    const message = `${judge.panel === undefined ? 'judge.model' : 'judge.panel'}: the judge is the agent's own model (${model}); a model judges itself too kindly`;
+    report(warningAt(source.place(key), message));
+  }
+  if ((judge.votes ?? 1) > 1 && judge.temperature === 0) {
+    const message = `judge.votes: ${judge.votes} votes of one model at temperature 0 are nearly the same vote; set judge.temperature, or a panel`;
+    report(warningAt(source.place(['judge', 'votes']), message));
+  }
 }
 
 function checkGates({ suite, cases, allCases, source, report }: SuiteCheck): void {
