@@ -44,7 +44,7 @@ function readDialogues(): Dialogue[] {
 function fixturesOf({ mocks }: Dialogue): object[] {
   const byCall = new Map<string, { tool: string; args: JsonObject; match: 'exact'; replies: object[] }>();
   for (const { tool, args, result } of mocks) {
-    const key = JSON.stringify([tool, Object.entries(args).sort()]);
+    const key = JSON.stringify([tool, Object.entries(args).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
     const fixture = byCall.get(key) ?? { tool, args, match: 'exact', replies: [] };
     byCall.set(key, fixture);
     fixture.replies.push({ result });
@@ -172,7 +172,7 @@ function mutate({ expectedTools }: Dialogue, random: () => number): Mutation {
     case 'made twice':
       return { kind, calls: put(call, call), tool: call.tool, words: ['wanted no such call'] };
     case 'wrong value': {
-      const wrong = `${String(call.args[key!])} (wrong)`;
+      const wrong = `${JSON.stringify(call.args[key!])} (wrong)`;
       const calls = put({ tool: call.tool, args: { ...call.args, [key!]: wrong } });
       return { kind, calls, tool: call.tool, words: [`\`${key!}\``, 'wanted', 'got'] };
     }
