@@ -109,17 +109,17 @@ const MOST_GROUPS = 5;
 /** Every window of neighbouring groups of digits is looked at, so that an expiry date beside the number hides nothing. */
 function findCards(text: string): string[] {
   const folded = foldText(text);
-  const groups = [...folded.matchAll(/\d+/g)].map(({ index, 0: digits }) => ({
-    start: index,
-    end: index + digits.length,
-  }));
+  const groups = [...folded.matchAll(/\d{1,20}/g)].map(({ index, 0: { length } }) => ({ index, length }));
   const found: string[] = [];
   for (let first = 0; first < groups.length; first += 1) {
-    for (let last = first; last < Math.min(groups.length, first + MOST_GROUPS); last += 1) {
-      const [start, end] = [groups[first]?.start ?? 0, groups[last]?.end ?? 0];
-      if (end - start > 23) break;
-      const value = folded.slice(start, end);
-      if (!GROUPING.test(value) || touchesWord(folded, start, end) || !isCard(digitsOf(value))) continue;
+    const start = groups[first]?.index ?? 0;
+    let digits = 0;
+    for (let last = first; last < Math.min(groups.length, first + MOST_GROUPS) && digits < 19; last += 1) {
+      const { index, length } = groups[last] ?? { index: 0, length: 0 };
+      digits += length;
+      if (digits < 13 || digits > 19 || index + length - start > digits + MOST_GROUPS) continue;
+      const value = folded.slice(start, index + length);
+      if (!GROUPING.test(value) || !isCard(digitsOf(value)) || touchesWord(folded, start, index + length)) continue;
       found.push(value);
       first = last;
     }
