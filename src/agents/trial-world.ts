@@ -1,4 +1,5 @@
 import type { ToolDefinition } from '../core/case.ts';
+import { shownA2aTool } from './a2a/shown-tool.ts';
 import type { AgentInput } from './agent.ts';
 import { createMockWorld } from './mock/mock-world.ts';
 import { toolsOf } from './openai/conversation.ts';
@@ -30,7 +31,7 @@ export async function openTrialWorld(
   options: { sleep: Sleep; sources?: readonly OpenToolSource[] },
 ): Promise<TrialWorld> {
   const mock = createMockWorld(input.evalCase, input.suite, { sleep: options.sleep });
-  const tools = new Map(toolsOf(input.evalCase, input.suite).map((tool) => [tool.name, tool]));
+  const tools = new Map(toolsOf(input.evalCase, input.suite).map((tool) => [tool.name, shownA2aTool(tool)]));
   const handlers = new Map<string, ToolHandler>();
   const open: ToolSource[] = [];
   const close = async (): Promise<void> => {

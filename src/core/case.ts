@@ -176,7 +176,7 @@ export interface ToolDefinition {
   name: string;
   description?: string;
   parameters?: JsonObject;
-  /** A remote A2A agent that answers the calls in the place of the mock world; a fixture that fits comes first. */
+  /** A remote A2A agent that answers the calls of this tool, unless the case or suite has fixtures for it. */
   a2a?: A2aToolConfig;
 }
 

@@ -1,13 +1,15 @@
 import type { Part } from '@a2a-js/sdk';
 import { TaskState } from '@a2a-js/sdk';
 import type { A2aToolConfig } from '../../core/a2a-config.ts';
-import type { ToolDefinition } from '../../core/case.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { maskReply } from '../mask-key.ts';
+import { fixturesOf } from '../mock/mock-fixtures.ts';
 import type { ToolOutcome } from '../mock/mock-world.ts';
+import { toolsOf } from '../openai/conversation.ts';
 import { abortError, type Sleep, untilAborted } from '../sleep.ts';
 import { startTimeCap } from '../time-cap.ts';
 import type { ToolHandler } from '../tool-router.ts';
+import type { OpenToolSource } from '../trial-world.ts';
 import { dataPart, exchange, RemoteAgentError, textPart, userMessage } from './follow-task.ts';
 import { connectRemoteAgent, type RemoteAgent, type RemoteDeps } from './remote-agent.ts';
 import { answerOf, recordedArtifacts, reportOf, textOf } from './remote-parts.ts';
@@ -19,45 +21,34 @@ export interface A2aToolOptions extends RemoteDeps {
   clock?: () => number;
 }
 
-/** Parameters of a tool that names none of its own. */
-const PARAMETERS: JsonObject = {
-  type: 'object',
-  properties: {
-    message: { type: 'string', description: 'what the remote agent is asked to do, in plain words' },
-    task_id: { type: 'string', description: 'task of an earlier call that waits for input; leave out for a new task' },
-  },
-  required: ['message'],
-};
-
-/** The definition a model is shown: what the suite leaves out is filled in. */
-export function shownA2aTool(tool: ToolDefinition): ToolDefinition {
-  if (tool.a2a === undefined) return tool;
-  const { a2a: _remote, ...shown } = tool;
-  return { description: 'A remote agent. It works on a message and answers.', parameters: PARAMETERS, ...shown };
-}
-
 /**
- * Handlers for the tools that are remote A2A agents. A call sends `message` (any other arguments as a data part), follows
+ * The tools of a trial that are remote A2A agents. A call sends `message` (any other arguments as a data part), follows
  * the task, and answers with its state, text, data and artifacts. A task that waits for input is an answer too: another
  * call with its `task_id` goes on with it. A task that fails, is rejected or takes longer than `timeout_ms` is a failed
- * tool; a host that is away rejects, and the trial is tried again.
+ * tool; a host that is away rejects, and the trial is tried again. A tool that the case or suite has fixtures for is
+ * answered by them.
  */
-export function createA2aTools(
-  options: A2aToolOptions,
-): (tools: readonly ToolDefinition[]) => Map<string, ToolHandler> {
+export function openA2aTools(options: A2aToolOptions): OpenToolSource {
   const connections = new Map<string, Promise<RemoteAgent>>();
   const connect = (config: A2aToolConfig): Promise<RemoteAgent> => {
     const key = JSON.stringify(config);
     const known = connections.get(key) ?? connectRemoteAgent(config, options);
     connections.set(key, known);
+    // Not kept: the host may be there at the next try.
     known.catch(() => connections.delete(key));
     return known;
   };
-  return (tools) => {
-    const remote = tools.flatMap((tool) => (tool.a2a === undefined ? [] : [[tool.name, tool.a2a] as const]));
+  return ({ evalCase, suite }) => {
+    const mocked = new Set(fixturesOf(evalCase, suite).fixtures.map((fixture) => fixture.tool));
+    const remote = toolsOf(evalCase, suite).flatMap((tool) =>
+      tool.a2a === undefined || mocked.has(tool.name) ? [] : [[tool.name, tool.a2a] as const],
+    );
     // Contexts of the tasks of this trial: a task goes on in its own.
     const contexts = new Map<string, string>();
-    return new Map(remote.map(([name, config]) => [name, handlerOf(config, { options, connect, contexts })]));
+    const handlers = new Map(
+      remote.map(([name, config]) => [name, handlerOf(config, { options, connect, contexts })] as const),
+    );
+    return Promise.resolve({ tools: [], handlers, close: () => Promise.resolve() });
   };
 }
 
