@@ -93,6 +93,7 @@ export async function judgeOne(
     dimension?: JudgeDimension;
     answer?: string | null;
     evalCase?: EvalCase;
+    trajectory?: Partial<Trajectory>;
     config?: Partial<JudgeConfig>;
   } = {},
 ): Promise<{
@@ -104,7 +105,10 @@ export async function judgeOne(
   const judge = scriptedJudge({ [dimension]: replies });
   const result = await judgeTrial({
     evalCase: options.evalCase ?? CASE,
-    trajectory: trajectoryWith(options.answer === undefined ? 'Order 88 is refunded.' : options.answer),
+    trajectory: {
+      ...trajectoryWith(options.answer === undefined ? 'Order 88 is refunded.' : options.answer),
+      ...options.trajectory,
+    },
     config: { ...CONFIG, ...options.config },
     dimensions: [dimension],
     prompts: await loadPrompts(null, options.config?.language ?? 'en'),
