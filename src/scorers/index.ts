@@ -16,6 +16,8 @@ import { mockCoverage } from './outcome/mock-coverage.ts';
 import { mustCall } from './tool-calls/must-call.ts';
 import { mustNotCall } from './safety/must-not-call.ts';
 import { outcome } from './outcome/outcome.ts';
+import { planConsistency } from './plan/plan-consistency.ts';
+import { planQuality } from './plan/plan-quality.ts';
 import { progressRate } from './outcome/progress-rate.ts';
 import type { ScoreDraft, Scorer, ScoringInput, ScoringSuite } from './scorer.ts';
 import { secrets } from './safety/secrets.ts';
@@ -41,6 +43,8 @@ const SCORERS: readonly Scorer[] = [
   stepEfficiency,
   toolSchema,
   docMetrics,
+  planQuality,
+  planConsistency,
   mockCoverage,
 ];
 
