@@ -3,15 +3,18 @@ import { resolve } from 'node:path';
 import { UserError } from '../core/errors.ts';
 import type { AgentConfig, Suite } from '../core/suite.ts';
 import { createA2aAgent } from './a2a/a2a-agent.ts';
+import { openA2aTools } from './a2a/a2a-tool.ts';
 import type { Agent } from './agent.ts';
 import { createCommandAgent } from './command/command-agent.ts';
 import { createHttpAgent } from './http/http-agent.ts';
+import { createMcpTools } from './mcp/mcp-tools.ts';
 import { createModuleAgent } from './module/module-agent.ts';
 import { createModulePool } from './module/module-pool.ts';
 import { startModuleProcess } from './module/module-process.ts';
 import { createOpenAiAgent } from './openai/openai-agent.ts';
 import { createReplayAgent, type ReadRecord } from './replay/replay-agent.ts';
 import { sleep, type Sleep } from './sleep.ts';
+import type { OpenToolSource } from './trial-world.ts';
 
 /** What agents are made with. */
 export interface AgentDeps {
@@ -51,7 +54,7 @@ export function createAgent(config: AgentConfig, deps: AgentDeps = {}): Closable
   switch (config.type) {
     case 'openai':
       return {
-        ...createOpenAiAgent({ sleep: deps.sleep ?? sleep }),
+        ...createOpenAiAgent({ sleep: deps.sleep ?? sleep, sources: sourcesOf(deps) }),
         close: () => Promise.resolve(),
       };
     case 'module': {
@@ -63,7 +66,7 @@ export function createAgent(config: AgentConfig, deps: AgentDeps = {}): Closable
       });
       const model = deps.baseUrl === undefined ? null : { baseURL: deps.baseUrl, apiKey: deps.apiKey ?? null };
       return {
-        ...createModuleAgent({ pool, sleep: deps.sleep ?? sleep, model }),
+        ...createModuleAgent({ pool, sleep: deps.sleep ?? sleep, model, sources: sourcesOf(deps) }),
         close: () => pool.close(),
       };
     }
@@ -88,6 +91,12 @@ export function createAgent(config: AgentConfig, deps: AgentDeps = {}): Closable
       return { ...createReplayAgent({ readRecord: deps.readRecord }), close: () => Promise.resolve() };
     }
   }
+}
+
+/** Tools from outside the mock world: remote agents and MCP servers. */
+function sourcesOf(deps: AgentDeps): OpenToolSource[] {
+  const env = deps.env ?? {};
+  return [openA2aTools({ sleep: deps.sleep ?? sleep, env }), createMcpTools({ env })];
 }
 
 function processOptions(deps: AgentDeps): Parameters<typeof startModuleProcess>[0] {
