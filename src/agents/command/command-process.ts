@@ -72,7 +72,8 @@ export function startCommandProcess(options: CommandProcessOptions): CommandProc
   // What reads no more has ended or will; `ended` says how.
   child.stdin?.on('error', () => undefined);
   const ended = endOf(child, kill).then((end): ProcessEnd => {
-    lines.end(decoder.end());
+    // A line that was cut is none.
+    lines.end(tooMuch ? null : decoder.end());
     return tooMuch ? { type: 'too_much', bytes: options.maxBytes } : end;
   });
   return {
@@ -142,7 +143,7 @@ function ended(stream: Readable | null): Promise<void> {
 }
 
 /** Cuts text into lines and hands them out one by one. */
-function createLines(): { push(text: string): void; end(text: string): void; next(): Promise<string | null> } {
+function createLines(): { push(text: string): void; end(text: string | null): void; next(): Promise<string | null> } {
   const ready: string[] = [];
   // Parts of the line that is not ended yet, joined once: a long line is not copied for every chunk.
   let pending: string[] = [];
@@ -164,7 +165,7 @@ function createLines(): { push(text: string): void; end(text: string): void; nex
   return {
     push,
     end(text) {
-      push(`${text}\n`);
+      if (text !== null) push(`${text}\n`);
       over = true;
       wake();
     },
