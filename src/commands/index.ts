@@ -13,6 +13,7 @@ import { registerList } from './results/list.ts';
 import { registerMockModel } from './stack/mock-model.ts';
 import { registerPause } from './run/pause.ts';
 import { registerReport } from './results/report.ts';
+import { registerRescore } from './results/rescore.ts';
 import { registerResume } from './run/resume.ts';
 import { registerRetry } from './run/retry.ts';
 import { registerRun } from './run/run.ts';
@@ -34,7 +35,10 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly Register[]
     'Control:',
     [registerStatus, registerResume, registerRetry, registerPause, registerUnpause, registerCancel, registerDelete],
   ],
-  ['Results:', [registerList, registerShow, registerReport, registerGate, registerBaseline, registerSql]],
+  [
+    'Results:',
+    [registerList, registerShow, registerReport, registerRescore, registerGate, registerBaseline, registerSql],
+  ],
   ['Data:', [registerImport, registerScore]],
   ['Operate:', [registerUp, registerWorker, registerDb, registerDoctor, registerMockModel]],
 ];

@@ -105,6 +105,8 @@ export interface TrialScore {
   deciding: boolean;
   violation: boolean;
   reason: string;
+  /** Of a judge that was asked several times about the trajectory: the value of each time, null where it gave none. */
+  rounds?: (number | null)[];
 }
 
 /** Facts of a case that aggregation needs. */
@@ -173,10 +175,41 @@ export interface CaseResult extends CaseFacts {
   failures: TrialFailure[];
   /** Distinct error kinds of errored and unscored trials, with how many. */
   error_kinds: Record<string, number>;
+  /** By judge dimension, where trajectories were judged several times. */
+  judge_rounds?: Record<string, JudgeRounds>;
   tokens: number | null;
   judge_tokens: number | null;
   cost_usd: number | null;
   judge_cost_usd: number | null;
+}
+
+/** Sums over the repeated judgings of one case in one dimension; trials without a verdict are left out. */
+export interface JudgeRounds {
+  trials: number;
+  verdicts: number;
+  /** Trials whose verdicts are not all the same. */
+  differing: number;
+  /** Squares around the mean of the trial. */
+  within: number;
+  /** Squares of the trials' means around the mean of the case, each times its verdicts. */
+  between: number;
+  /** N − Σ m² ÷ N, with m verdicts of a trial and N of the case. */
+  weight: number;
+}
+
+/** How much of the spread of a judged score within a case is the judge's, and how much the agent's. */
+export interface JudgeVariance {
+  dimension: string;
+  cases: number;
+  trials: number;
+  verdicts: number;
+  differing_trials: number;
+  /** Variance between judgings of one trajectory; null when none was judged twice with a verdict. */
+  judge_variance: number | null;
+  /** Variance between trials of a case without the judge's part; null with one trial a case. */
+  agent_variance: number | null;
+  /** The judge's part of both; null when it is not known, or nothing varies. */
+  judge_share: number | null;
 }
 
 export interface GroupResult {
@@ -225,6 +258,8 @@ export interface EvaluationResult {
   /** Distinct error kinds of errored and unscored trials, with how many. */
   error_kinds: Record<string, number>;
   diagnosis: Diagnosis[];
+  /** Where trajectories were judged several times. */
+  judge_variance?: JudgeVariance[];
 }
 
 export interface MetricDelta {

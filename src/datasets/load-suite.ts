@@ -14,7 +14,7 @@ import { readGates } from './checks/gates.ts';
 import { resolveInside } from './safe-path.ts';
 import { describe, errorAt, partOf, warningAt } from './readers/source.ts';
 import type { Path, Place, Report, SourceValue } from './readers/source.ts';
-import { hashAgent, hashCases, hashData, hashSuite } from './suite-hashes.ts';
+import { hashAgent, hashCases, hashData, hashJudgePrompts, hashSuite } from './suite-hashes.ts';
 import type { SuiteHashes } from './suite-hashes.ts';
 import { readFixtures, readTools } from './suite-parts.ts';
 import type { NamedFixtures, SuiteFolder } from './suite-parts.ts';
@@ -39,6 +39,8 @@ export interface LoadedSuite {
   /** Warnings only: with an error the suite does not load. */
   problems: Problem[];
   hashes: SuiteHashes;
+  /** Of the judge's prompts; null without a judge. */
+  judgeHash: string | null;
   /** Content hash by case id. */
   caseHashes: Map<string, string>;
   /** Where each case stands, by id. */
@@ -89,7 +91,8 @@ export async function loadSuite(path: string, options: LoadSuiteOptions): Promis
     agent: await hashAgent(suite, suiteRoot),
   };
   const { cases, positions } = collector;
-  return { suite, suitePath, suiteRoot, cases, problems: sorted(problems), hashes, caseHashes, positions };
+  const judgeHash = await hashJudgePrompts(suite.judge, suiteRoot);
+  return { judgeHash, suite, suitePath, suiteRoot, cases, problems: sorted(problems), hashes, caseHashes, positions };
 }
 
 interface Parts {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { EvalCase } from '../core/case.ts';
 import { hashText, hashValue } from '../core/hash.ts';
 import { installedPackage } from '../core/installed-package.ts';
-import type { JudgeConfig, Suite } from '../core/suite.ts';
+import type { JudgeConfig, McpServerConfig, Suite } from '../core/suite.ts';
 import { commandFiles, hashFile } from './agent-files.ts';
 import { DEFAULT_FIXTURES } from './checks/check-references.ts';
 import { moduleSources } from './module-sources.ts';
@@ -63,19 +63,50 @@ export async function hashAgent(suite: Suite, suiteRoot: string): Promise<string
  * Not of gates, regression, labels, budget, concurrency, prices, trials, retry.
  */
 export async function hashSuite(suite: Suite, suiteRoot: string): Promise<string> {
-  const { tools, fixtures, decides, tool_score, retrieval, safety, limits } = suite;
+  const { tools, fixtures, sub_agents, decides, tool_score, retrieval, safety, limits } = suite;
   const judge = suite.judge === null ? null : await judgeIdentity(suite.judge, suiteRoot);
-  return hashValue({ tools, fixtures, decides, tool_score, retrieval, safety, limits, judge });
+  const mcp = suite.mcp === undefined ? undefined : await mcpIdentity(suite.mcp, suiteRoot);
+  return hashValue({
+    tools,
+    fixtures,
+    decides,
+    tool_score,
+    retrieval,
+    safety,
+    limits,
+    judge,
+    ...(sub_agents === undefined ? {} : { sub_agents }),
+    ...(mcp === undefined ? {} : { mcp }),
+  });
+}
+
+/** What the servers answer with, as far as it is known: a replay with the content of its recording. */
+async function mcpIdentity(servers: readonly McpServerConfig[], suiteRoot: string): Promise<unknown> {
+  return Promise.all(
+    servers.map(async ({ url: _url, token_env: _token, ...config }) => {
+      if (config.mode !== 'replay' || config.recording === undefined) return config;
+      return { ...config, content: hashText(await readFile(join(suiteRoot, config.recording), 'utf8')) };
+    }),
+  );
+}
+
+/** Hash of the prompts a judge uses, the user's own in place of the shipped ones; null without a judge. */
+export async function hashJudgePrompts(judge: JudgeConfig | null, suiteRoot: string): Promise<string | null> {
+  return judge === null ? null : hashValue(await promptsOf(judge, suiteRoot));
 }
 
 async function judgeIdentity(judge: JudgeConfig, suiteRoot: string): Promise<unknown> {
-  const { base_url: _url, api_key_env: _key, prompts: _prompts, ...config } = judge;
+  const { base_url: _url, api_key_env: _key, prompts: _prompts, panel, ...config } = judge;
+  const models = panel === undefined ? {} : { panel: panel.map(({ model }) => model) };
+  return { config: { ...config, ...models }, prompts: await promptsOf(judge, suiteRoot) };
+}
+
+async function promptsOf(judge: JudgeConfig, suiteRoot: string): Promise<Record<string, string>> {
   const shipped = await promptTexts(join(installedPackage().root, 'prompts', judge.language));
   const own = judge.prompts === undefined ? {} : await promptTexts(join(suiteRoot, judge.prompts));
   // A suite that judges one dimension does not change with the prompt of another.
   const used = new Set([...judge.dimensions.map((dimension) => `${dimension}.txt`), 'data-rule.txt']);
-  const texts = Object.entries({ ...shipped, ...own }).filter(([name]) => used.has(name));
-  return { config, prompts: Object.fromEntries(texts) };
+  return Object.fromEntries(Object.entries({ ...shipped, ...own }).filter(([name]) => used.has(name)));
 }
 
 async function promptTexts(folder: string): Promise<Record<string, string>> {

@@ -44,3 +44,17 @@ export async function countMissing(db: Db, evaluationId: string): Promise<number
     from evaluation e where e.id = ${evaluationId}`.execute(db);
   return rows.rows[0]?.missing ?? 0;
 }
+
+/** Every case of an evaluation in its order, with its trials planned. */
+export async function loadCases(
+  db: Db,
+  evaluationId: string,
+): Promise<{ evalCase: EvalCase; contentHash: string; trials: number }[]> {
+  const rows = await db
+    .selectFrom('evaluation_case')
+    .select(['content', 'content_hash', 'trials'])
+    .where('evaluation_id', '=', evaluationId)
+    .orderBy('position')
+    .execute();
+  return rows.map((row) => ({ evalCase: row.content, contentHash: row.content_hash, trials: row.trials }));
+}

@@ -50,7 +50,8 @@ async function loadPage(db: Db, evaluationId: string, after: string | null): Pro
     select t.case_id, t.trial_index, t.status, t.final_status, t.error_kind, t.error_message, t.iterations, t.tool_calls,
       t.total_tokens as tokens, t.judge_tokens, t.latency_ms, t.cost_usd, t.judge_cost_usd,
       (select jsonb_agg(jsonb_build_object('scorer', s.scorer, 'dimension', s.dimension, 'value', s.value, 'passed', s.passed,
-         'deciding', s.deciding, 'violation', s.violation, 'reason', s.reason) order by s.scorer collate "C")
+         'deciding', s.deciding, 'violation', s.violation, 'reason', s.reason)
+         || case when s.details ? 'rounds' then jsonb_build_object('rounds', s.details -> 'rounds') else '{}' end order by s.scorer collate "C")
        from score s where s.evaluation_id = t.evaluation_id and s.case_id = t.case_id and s.trial_index = t.trial_index) as scores
     from trial t where t.evaluation_id = ${evaluationId} and t.case_id = any(${ids}) and t.status is not null
     order by t.case_id collate "C", t.trial_index`.execute(db);

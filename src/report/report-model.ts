@@ -36,6 +36,8 @@ interface ReportEvaluation {
   labels: Record<string, string>;
   /** True when the suite's scripted model answered: money is what its prices would make it. Default false. */
   offline?: boolean;
+  /** The evaluation whose trajectories were scored; absent when the agent was run. */
+  source?: string;
 }
 
 export interface NextStep {
@@ -187,6 +189,9 @@ function nextSteps(input: ReportInput, worst: readonly WorstCase[]): NextStep[] 
   if (unscored + errored > 0) steps.push({ what: 'Run again what has no verdict', command: `assay retry ${id}` });
   if (verdict.exit_code === EXIT.ok && input.comparison === null) {
     steps.push({ what: 'Compare later runs with this one', command: `assay baseline set ${id}` });
+  }
+  if (evaluation.source !== undefined) {
+    steps.push({ what: 'Compare with its source', command: `assay compare ${evaluation.source} ${id}` });
   }
   return [...steps, ...(input.next_steps ?? [])];
 }

@@ -3,6 +3,7 @@ import { formatCount, formatPercent, formatScore, plural, some } from './format.
 import type { ReportModel } from './report-model.ts';
 import { createStyle } from './style.ts';
 import type { Style } from './style.ts';
+import { judgeVarianceLines } from './judge-variance-lines.ts';
 import { answerLines, outcomeText } from './text-answers.ts';
 import { comparisonLines, gateLines, groupLines, summaryLines } from './text-tables.ts';
 import { wrapReason } from './wrong-step.ts';
@@ -114,6 +115,7 @@ export function renderText(model: ReportModel, options: TextOptions = {}): strin
     dimHead(groupLines(model, 'dimension', 'By dimension', width)),
     dimHead(groupLines(model, 'layer', 'By layer', width)),
     stabilityLines(model, width, style),
+    judgeVarianceLines(model, width, style),
     worstLines(model, width, style),
     diagnosisLines(model, width, style),
     unmatchedLines(model, width),

@@ -5,6 +5,7 @@ import { createCaseMetrics } from './case-metrics.ts';
 import type { CaseMetrics } from './case-metrics.ts';
 import { createDiagnosis } from './diagnose.ts';
 import { percentile } from './intervals.ts';
+import { createJudgeVariance } from './judge-variance.ts';
 import { createMoments } from './moments.ts';
 import type { MomentsAccumulator } from './moments.ts';
 import { createNumberList } from './number-list.ts';
@@ -184,6 +185,7 @@ export function createAggregator(): Aggregator {
   const groups = createGroups();
   const stability = createStability();
   const diagnosis = createDiagnosis();
+  const judging = createJudgeVariance();
   const passAt = createAverages();
   const passHat = createAverages();
   const latencies = createNumberList();
@@ -196,7 +198,7 @@ export function createAggregator(): Aggregator {
       }
       last = result.case_id;
       addTotals(totals, result);
-      for (const part of [metrics, groups, stability, diagnosis]) part.add(result);
+      for (const part of [metrics, groups, stability, diagnosis, judging]) part.add(result);
       passAt.add(result.pass_at_k);
       passHat.add(result.pass_hat_k);
       for (const latency of result.latency_by_trial) if (latency !== null) latencies.add(latency);
@@ -210,6 +212,7 @@ export function createAggregator(): Aggregator {
       const share = unscoredShare(totals);
       const { violations: _, ...counted } = totals;
       const judgeAgreement = options.judgeAgreement ?? null;
+      const variance = judging.finish();
       return {
         ...counted,
         metrics: allMetrics(ownMetrics(totals, stable, byCase), byCase),
@@ -220,6 +223,7 @@ export function createAggregator(): Aggregator {
         iterations_max: iterationsMax,
         latency_ms: { p50: percentile(sorted, 0.5), p90: percentile(sorted, 0.9), p99: percentile(sorted, 0.99) },
         diagnosis: diagnosis.finish({ metrics: byCase, stability: stable, unscoredShare: share, judgeAgreement }),
+        ...(variance === undefined ? {} : { judge_variance: variance }),
       };
     },
   };

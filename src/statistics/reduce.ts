@@ -1,6 +1,7 @@
 import type { CaseFacts, CaseResult, MetricOfCase, TrialRecord } from '../core/evaluation.ts';
 import type { Layer } from '../core/trial.ts';
 import { errorKindOf, failureOf } from './failures.ts';
+import { judgeRoundsOf } from './judge-variance.ts';
 import { CALL_SCORES, failingLayer, LAYERS } from './layers.ts';
 import { momentsOf } from './moments.ts';
 import { passAtK, passHatK } from './pass-at-k.ts';
@@ -121,6 +122,7 @@ export function reduceCase(facts: CaseFacts, trials: readonly TrialRecord[]): Ca
   const failed = count('failed');
   const completion = TRIAL_METRICS.find((metric) => metric.metric === 'completion_rate');
   const ks = Array.from({ length: facts.trials }, (_, i) => i + 1);
+  const judgeRounds = judgeRoundsOf(ended);
   return {
     ...facts,
     outcome: outcomeOf(passed, failed),
@@ -139,6 +141,7 @@ export function reduceCase(facts: CaseFacts, trials: readonly TrialRecord[]): Ca
     ...layersOf(sorted.filter((trial) => trial.status === 'failed')),
     failures: sorted.map(failureOf).filter((failure) => failure !== null),
     error_kinds: countKinds(sorted),
+    ...(judgeRounds === undefined ? {} : { judge_rounds: judgeRounds }),
     tokens: total(sorted, (trial) => trial.tokens),
     judge_tokens: total(sorted, (trial) => trial.judge_tokens),
     cost_usd: total(sorted, (trial) => trial.cost_usd),

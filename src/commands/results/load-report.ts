@@ -28,6 +28,7 @@ export async function loadReport(db: Db, row: EvaluationRow, nextSteps: NextStep
       ended_at: row.finished_at?.toISOString() ?? null,
       labels: row.labels,
       offline: row.offline,
+      ...(row.source_evaluation_id === null ? {} : { source: row.source_evaluation_id }),
     },
     result: stored.result,
     cases: await loadCaseResults(db, row.id, { onlyBad: true, limit: 5_000 }),

@@ -33,6 +33,12 @@ export async function checkSnapshot(
   if (flags.rerunChanged === true && flags.asSnapshot === true) {
     throw new UserError('--rerun-changed and --as-snapshot exclude each other.');
   }
+  if (row.source_evaluation_id !== null) {
+    if (flags.rerunChanged !== true) return null;
+    throw new UserError(`Evaluation ${row.id} scores the trajectories of ${row.source_evaluation_id}: it runs no agent.`, {
+      hint: `\`assay rescore ${row.source_evaluation_id}\` scores them with the suite as it is now.`,
+    });
+  }
   if (flags.asSnapshot === true) {
     context.stderr('going on with the suite, cases and agent as they were stored\n');
     return null;
