@@ -88,7 +88,8 @@ order by failed_trials desc`,
     sql: `select case_id, trial_index, status, latency_ms, iterations, tool_calls, total_tokens
 from trial
 where evaluation_id = (select evaluation_id from evaluation_summary order by started_at desc nulls last limit 1)
-order by latency_ms desc nulls last
+  and latency_ms is not null
+order by latency_ms desc
 limit 20`,
   },
   {

@@ -23,7 +23,7 @@ export async function loadSpend(db: Db, evaluationId: string, known: Spend | nul
     with cut as (select date_trunc('milliseconds', now()) - interval '2 minutes' as until)
     select coalesce(sum(c.cost_usd), 0) as total, coalesce(sum(c.cost_usd) filter (where c.called_at < cut.until), 0) as settled,
       cut.until
-    from cut left join model_call c on c.evaluation_id = ${evaluationId}
+    from cut left join model_call c on c.evaluation_id = ${evaluationId} and c.cost_usd is not null
       and c.called_at >= ${since === null ? sql`'-infinity'::timestamptz` : sql`${since}::timestamptz`}
     group by cut.until`.execute(db);
   const [row] = result.rows;

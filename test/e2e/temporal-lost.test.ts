@@ -32,7 +32,7 @@ async function killEverything(): Promise<void> {
   // Those that watch over the servers first: nobody is to start them again.
   for (const program of programs) program.kill('SIGKILL');
   await Promise.all(programs.map((program) => program.exited));
-  lab.killPostgres();
+  await lab.killPostgres();
   await lab.killTemporal();
 }
 

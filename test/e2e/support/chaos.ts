@@ -120,7 +120,21 @@ async function runRound(lab: Lab, reference: Outcome, seed: number): Promise<Rou
   const strikes = Array.from({ length: 1 + Math.floor(random() * 4) }, () => 0.05 + random() * 0.85).sort(
     (a, b) => a - b,
   );
-  for (const share of strikes) {
+  try {
+    for (const share of strikes) await strike(share);
+    const problems = await ending(lab, actors, id);
+    if (problems.length === 0) problems.push(...(await check(lab, reference, id, atRisk)));
+    // A round that failed must not go on working in the next one.
+    else await lab.run(['cancel', id], 30_000);
+    return { seed, disturbances, problems, seconds: Math.round((performance.now() - startedAt) / 100) / 10 };
+  } finally {
+    for (const actor of [actors.worker, actors.command]) {
+      actor.kill('SIGKILL');
+      await actor.exited;
+    }
+  }
+
+  async function strike(share: number): Promise<void> {
     await answersReach(lab, share * PLANNED * CALLS_PER_TRIAL);
     const victim = VICTIMS[Math.floor(random() * VICTIMS.length)] as Victim;
     // Stopped first, so that what it has not recorded can be counted.
@@ -130,13 +144,6 @@ async function runRound(lab: Lab, reference: Outcome, seed: number): Promise<Rou
     disturbances.push(`${victim} after ${answered} answers, ${unrecorded} calls in flight or not yet recorded`);
     await disturb(lab, actors, victim, { id, pauseMs: 300 + random() * 1_500 });
   }
-  const problems = await ending(lab, actors, id);
-  if (problems.length === 0) problems.push(...(await check(lab, reference, id, atRisk)));
-  // A round that failed must not go on working in the next one.
-  else await lab.run(['cancel', id], 30_000);
-  actors.worker.kill('SIGKILL');
-  await actors.worker.exited;
-  return { seed, disturbances, problems, seconds: Math.round((performance.now() - startedAt) / 100) / 10 };
 }
 
 async function disturb(lab: Lab, actors: Actors, victim: Victim, how: { id: string; pauseMs: number }): Promise<void> {

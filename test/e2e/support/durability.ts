@@ -185,7 +185,7 @@ export function durabilityTests(name: string, temporal?: LabOptions['temporal'])
     test('R14: Postgres: it is restarted, no half trial', async () => {
       await open(true);
       const moment = await midway(scene);
-      scene.lab.killPostgres();
+      await scene.lab.killPostgres();
       expect(await scene.run.exited, scene.run.stderr()).toBe(0);
       await expectWhole(scene, [moment], scene.run.stdout());
     });
@@ -198,7 +198,7 @@ export function durabilityTests(name: string, temporal?: LabOptions['temporal'])
       moments.push(await midway(scene, 0.3));
       await scene.lab.killTemporal();
       moments.push(await midway(scene, 0.4));
-      scene.lab.killPostgres();
+      await scene.lab.killPostgres();
       moments.push(await midway(scene, 0.5));
       scene.run.kill('SIGKILL');
       await scene.run.exited;
@@ -211,7 +211,7 @@ export function durabilityTests(name: string, temporal?: LabOptions['temporal'])
       await open(true);
       const moment = await midway(scene);
       for (const program of [scene.run, scene.worker, scene.up]) program?.kill('SIGKILL');
-      scene.lab.killPostgres();
+      await scene.lab.killPostgres();
       await scene.lab.killTemporal();
       await scene.run.exited;
       const again = await scene.lab.run(['run', 'suite.yaml', '--json']);

@@ -24,7 +24,7 @@ export interface Lab {
   run(args: string[], boundMs?: number): Promise<{ code: number | null; stdout: string; stderr: string }>;
   /** kill -9; what watches over the server (the stack, or the lab) starts it again on the same data. */
   killTemporal(): Promise<void>;
-  killPostgres(): void;
+  killPostgres(): Promise<void>;
   /** Opens the lab's database; the stack must be up. */
   db(): Promise<Db>;
   close(): Promise<void>;
@@ -85,6 +85,13 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     if (!response.ok) throw new Error(`${place}: ${response.status} ${await response.text()}`);
   };
   const databases: Db[] = [];
+  // While a server is started again it has no pid, or one that is gone.
+  const killServer = async (name: 'temporal' | 'postgres'): Promise<void> => {
+    await eventually(`a running ${name} to kill`, async () => {
+      const pid = readStackRecord(home, () => undefined)[name]?.process?.pid;
+      return pid !== undefined && process.kill(pid, 'SIGKILL');
+    });
+  };
   return {
     folder,
     home,
@@ -100,11 +107,9 @@ export async function openLab(options: LabOptions = {}): Promise<Lab> {
     run: (args, boundMs = 180_000) => runAssay(args, { cwd: folder, env, boundMs }),
     async killTemporal() {
       if (other !== null) return other.restart();
-      process.kill(readStackRecord(home, () => undefined).temporal?.process?.pid ?? Number.NaN, 'SIGKILL');
+      await killServer('temporal');
     },
-    killPostgres() {
-      process.kill(readStackRecord(home, () => undefined).postgres?.process?.pid ?? Number.NaN, 'SIGKILL');
-    },
+    killPostgres: () => killServer('postgres'),
     async db() {
       const database = await eventually('the database of the lab', async () => {
         const port = readStackRecord(home, () => undefined).postgres?.port;
