@@ -1,14 +1,8 @@
-import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ModelError } from '../../../src/core/errors.ts';
 import { judgeTrial } from '../../../src/judge/judge-trial.ts';
 import { loadPrompts } from '../../../src/judge/load-prompts.ts';
-import { readReply } from '../../../src/judge/read-reply.ts';
-import { answerQuality } from '../../../src/judge/dimensions/answer-quality.ts';
-import { taskCompletion } from '../../../src/judge/dimensions/task-completion.ts';
 import { CASE, CONFIG, judgeOne, reply, scriptedJudge, trajectoryWith } from './judge-fixture.ts';
-
-const NO_DATA = { written: [], delimiters: [] };
 
 const parts = (a: number, c: number, h: number, p: number): string =>
   JSON.stringify({ accuracy: a, completeness: c, no_hallucination: h, professionalism: p, reason: 'r' });
@@ -117,93 +111,5 @@ describe('judgeTrial', () => {
     const user = calls[0]?.request.messages[1]?.content ?? '';
     expect(user).toContain('Reference answer:\n(none given)');
     expect(user).toContain("The assistant's answer:\n(none given)");
-  });
-});
-
-/** Pieces a judge may put together in any order, valid verdicts among them. */
-const PIECES = [
-  '{"result":"success"}',
-  '{"result":"failure","reason":"x"}',
-  '{"Result": "SUCCESS", "reason": "```"}',
-  '{"reason":"fine"}',
-  '{"pass":true}',
-  '{"result":"succ',
-  parts(1, 1, 1, 1),
-  parts(1, 1, 1, 2),
-  '```json\n',
-  '\n```',
-  '<think>',
-  '</think>',
-  '{',
-  '}',
-  '"',
-  '\\',
-  '[',
-  ']',
-  ',',
-  'result',
-  ':',
-  '<html>',
-  'prose ',
-  '\u0000',
-  '\ud800',
-];
-
-/** Independent of the parser: could an honest reader find a passing verdict written out in this text? */
-const mayPass = (text: string): boolean => /"result"\s*:\s*"\s*success\s*"/i.test(text);
-
-describe('fuzz: 100,000 replies', () => {
-  const text = fc.oneof(
-    { weight: 6, arbitrary: fc.array(fc.constantFrom(...PIECES), { maxLength: 7 }).map((list) => list.join('')) },
-    { weight: 2, arbitrary: fc.string({ unit: 'binary' }) },
-    { weight: 1, arbitrary: fc.json({ maxDepth: 2 }) },
-    {
-      weight: 1,
-      arbitrary: fc
-        .dictionary(fc.constantFrom('result', 'accuracy', 'pass', 'score'), fc.jsonValue())
-        .map((value) => JSON.stringify(value)),
-    },
-  );
-  const finish = fc.constantFrom('stop', 'length', 'content_filter', null, 'tool_calls');
-
-  it.each([1, 2, 3, 4])('never throws, never passes without a valid verdict (seed %i)', (seed) => {
-    let passes = 0;
-    let unscored = 0;
-    fc.assert(
-      fc.property(text, finish, (content, finish_reason) => {
-        const result = readReply(reply(content, { finish_reason }), taskCompletion, NO_DATA);
-        if (!result.ok) {
-          unscored += 1;
-          return;
-        }
-        if (!['stop', null, 'tool_calls'].includes(finish_reason)) throw new Error('scored a cut or filtered reply');
-        if (result.reading.passed) passes += 1;
-        if (result.reading.passed && !mayPass(content)) throw new Error('passed without a verdict');
-      }),
-      { numRuns: 25_000, seed },
-    );
-    // The generator reaches both sides, or the property would say nothing.
-    expect(passes).toBeGreaterThan(50);
-    expect(unscored).toBeGreaterThan(50);
-  });
-
-  it('answer_quality is null, or exactly the weighted sum of four parts in range', () => {
-    const part = fc.oneof(fc.double({ min: -0.5, max: 1.5 }), fc.constantFrom('1', '0.5', 'x', null, true, 1, 0));
-    fc.assert(
-      fc.property(part, part, part, part, (accuracy, completeness, no_hallucination, professionalism) => {
-        const values = [accuracy, completeness, no_hallucination, professionalism];
-        const content = JSON.stringify({ accuracy, completeness, no_hallucination, professionalism });
-        const numbers = values.map((value) =>
-          value === null || value === 'x' || typeof value === 'boolean' ? Number.NaN : Number(value),
-        );
-        const valid = numbers.every((value) => value >= 0 && value <= 1);
-        const result = readReply(reply(content), answerQuality, NO_DATA);
-        expect(result.ok).toBe(valid);
-        if (!result.ok) return;
-        const [a = 0, c = 0, h = 0, p = 0] = numbers;
-        expect(result.reading.value).toBeCloseTo((35 * a + 25 * c + 25 * h + 15 * p) / 100, 10);
-      }),
-      { numRuns: 5000, seed: 5 },
-    );
   });
 });
