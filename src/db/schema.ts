@@ -248,6 +248,26 @@ export interface BaselineTable {
   set_at: Generated<Date>;
 }
 
+/** A task of `assay serve`; `history` and `push_configs` hold A2A messages and push configurations as JSON. */
+export interface A2aTaskTable {
+  id: string;
+  context_id: string;
+  /** What is served: suites, or the agent of one. */
+  served: string;
+  evaluation_id: string | null;
+  state: A2aTaskState;
+  /** What a waiting task asks for, or why one was rejected. */
+  note: string | null;
+  history: Stored<Json[]>;
+  push_configs: Stored<Json[]>;
+  /** State that was last told to those who asked to be told. */
+  pushed: string | null;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+export type A2aTaskState = 'waiting' | 'started' | 'canceled' | 'rejected';
+
 export interface Database {
   evaluation: EvaluationTable;
   evaluation_case: EvaluationCaseTable;
@@ -263,4 +283,5 @@ export interface Database {
   metric_delta: MetricDeltaTable;
   gate_result: GateResultTable;
   baseline: BaselineTable;
+  a2a_task: A2aTaskTable;
 }
