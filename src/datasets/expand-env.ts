@@ -5,7 +5,7 @@ import { errorAt, formatPath } from './readers/source.ts';
 import type { Path, Report, SourceValue } from './readers/source.ts';
 
 /** The only fields in which `${NAME}` and `${NAME:-default}` are replaced: none of them can carry a secret into a report. */
-const ENV_FIELDS = ['agent.model', 'agent.base_url', 'judge.model', 'judge.base_url'] as const;
+const ENV_FIELDS = ['agent.model', 'agent.base_url', 'agent.url', 'judge.model', 'judge.base_url'] as const;
 
 const REFERENCE = /\$?\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 

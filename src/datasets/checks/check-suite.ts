@@ -2,7 +2,9 @@ import { readdir, stat } from 'node:fs/promises';
 import type { EvalCase } from '../../core/case.ts';
 import { didYouMean } from '../../core/did-you-mean.ts';
 import type { Suite, SuiteKind } from '../../core/suite.ts';
+import { ownScoreNames } from '../../core/scorer-names.ts';
 import { JUDGE_DIMENSIONS, judgesOf } from '../../core/suite.ts';
+import { checkAgent } from './check-agent.ts';
 import { cannotSwitchOff } from './gates.ts';
 import { resolveInside } from '../safe-path.ts';
 import { errorAt, warningAt } from '../readers/source.ts';
@@ -33,8 +35,10 @@ export interface SuiteCheck {
 /** What a schema cannot see in a suite: files it names, its size, judge apart from agent, gates that apply to nothing. */
 export async function checkSuite(check: SuiteCheck): Promise<void> {
   await checkFiles(check);
+  await checkAgent(check);
   checkSize(check);
   checkJudge(check);
+  checkDecides(check);
   checkGates(check);
   checkSafety(check);
 }
@@ -97,6 +101,16 @@ function checkJudge({ suite, source, report }: SuiteCheck): void {
     const message = `judge.votes: ${judge.votes} votes of one model at temperature 0 are nearly the same vote; set judge.temperature, or a panel`;
     report(warningAt(source.place(['judge', 'votes']), message));
   }
+}
+
+/** A name no score has would never decide: every trial would end without a verdict. */
+function checkDecides({ suite, source, report }: SuiteCheck): void {
+  const known = [...ownScoreNames(), ...(suite.scorers ?? []).map(({ name }) => name)];
+  suite.decides?.forEach((name, at) => {
+    if (known.includes(name)) return;
+    const message = `decides: no scorer is named "${name}"${didYouMean(name, known)}; the names are in docs/scoring.md`;
+    report(errorAt(source.place(['decides', at]), message));
+  });
 }
 
 function checkGates({ suite, cases, allCases, source, report }: SuiteCheck): void {

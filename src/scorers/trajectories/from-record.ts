@@ -3,6 +3,7 @@ import { isJsonObject } from '../../core/json.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { FINAL_STATUSES, MALFORMED_TOOL } from '../../core/trajectory.ts';
 import type { FinalStatus, SubAgentRun, ToolCall, Trajectory, Usage } from '../../core/trajectory.ts';
+import { subAgentFacts } from './sub-agent-record.ts';
 import { trajectoryFromMessages } from './from-messages.ts';
 import type { MessageFacts } from './from-messages.ts';
 
@@ -69,7 +70,12 @@ function overrides(source: JsonObject): Partial<Trajectory> {
   const state = source['end_state'];
   if (state !== undefined && state !== null && !isJsonObject(state))
     throw new Fault(['end_state'], 'expected an object');
+  const stderr = text(source, 'stderr');
+  const segments = promptSegments(source);
   return {
+    ...(stderr === null ? {} : { stderr }),
+    ...(segments === undefined ? {} : { prompt_segments: segments }),
+    unmatched_calls: unmatchedCalls(source),
     final_status: finalStatus(source, 'COMPLETED'),
     final_status_reason: text(source, 'final_status_reason'),
     usage: usage(source),
@@ -188,6 +194,29 @@ function subAgents(source: JsonObject): SubAgentRun[] {
       final_status: finalStatus(raw, 'COMPLETED', path),
       tool_calls: calls.map((call, index) => readCall(call, index, [...path, 'tool_calls', String(index)])),
       usage: usage(raw, path),
+      ...subAgentFacts(raw),
     };
+  });
+}
+
+function unmatchedCalls(source: JsonObject): Trajectory['unmatched_calls'] {
+  const value = source['unmatched_calls'] ?? [];
+  if (!Array.isArray(value)) throw new Fault(['unmatched_calls'], 'expected a list of {index, tool}');
+  return value.map((raw, at) => {
+    const { index, tool } = isJsonObject(raw) ? raw : {};
+    if (typeof index === 'number' && typeof tool === 'string') return { index, tool };
+    throw new Fault(['unmatched_calls', String(at)], 'expected {index, tool}');
+  });
+}
+
+/** undefined: the record says nothing of them. */
+function promptSegments(source: JsonObject): Trajectory['prompt_segments'] {
+  const value = source['prompt_segments'];
+  if (value === undefined || value === null) return value;
+  if (!Array.isArray(value)) throw new Fault(['prompt_segments'], 'expected a list of {name, text}');
+  return value.map((raw, at) => {
+    const { name, text } = isJsonObject(raw) ? raw : {};
+    if (typeof name === 'string' && typeof text === 'string') return { name, text };
+    throw new Fault(['prompt_segments', String(at)], 'expected {name, text}');
   });
 }

@@ -23,7 +23,8 @@ const MOCK = {
 let service: Service | undefined;
 const more: Service[] = [];
 afterEach(async () => {
-  await Promise.all([service, ...more.splice(0)].map((one) => one?.close()));
+  await service?.close();
+  for (const one of more.splice(0)) await one.close();
   service = undefined;
 });
 
