@@ -47,6 +47,23 @@ export const METRICS = [
   'mean_latency_ms',
   'cost_usd',
 ] as const;
+/** Scores beyond METRICS: they become metrics of the evaluations that have them. */
+export const FURTHER_DIMENSIONS = [
+  'plan_quality',
+  'plan_consistency',
+  'tool_selection',
+  'prompt_assembly',
+  'subagent_isolation',
+  'rag_recall',
+  'answer_completeness',
+  'multi_turn_coherence',
+  'trajectory',
+  'doc_recall',
+  'doc_precision',
+  'doc_mrr',
+  'doc_ndcg',
+] as const;
+
 type MetricName = (typeof METRICS)[number] | (string & {});
 
 /** Direction in which a metric gets better. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { a2aAgentSchema } from './a2a-config.schema.ts';
 import { commandAgentSchema, httpAgentSchema, replayAgentSchema } from './agent-config.schema.ts';
 import { MOST_TRIALS, mockFixtureSchema, subAgentSchema, toolDefinitionSchema } from './case.schema.ts';
-import { METRICS } from './evaluation.ts';
+import { FURTHER_DIMENSIONS, METRICS } from './evaluation.ts';
 import { retrievalSchema } from './retrieval-config.schema.ts';
 import { jsonObject, strictObject } from './strict-object.schema.ts';
 import { DEFAULT_JUDGE_DIMENSIONS, JUDGE_AGGREGATES, JUDGE_DIMENSIONS, PERSONAL_DATA_KINDS, votesOf } from './suite.ts';
@@ -153,7 +153,7 @@ const toolScore = strictObject({
 /** One gate as it is stored; the short forms of a suite file are written out before (datasets/gates.ts). */
 export const gateSchema = strictObject({
   name: text,
-  metric: z.enum(METRICS),
+  metric: z.enum([...METRICS, ...FURTHER_DIMENSIONS]),
   min: z.number().exactOptional(),
   max: z.number().exactOptional(),
   exclusive: z.boolean().exactOptional(),

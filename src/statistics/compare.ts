@@ -1,5 +1,5 @@
 import type { CaseResult, Comparison, MetricDelta } from '../core/evaluation.ts';
-import { higherIsBetter, METRICS } from '../core/evaluation.ts';
+import { FURTHER_DIMENSIONS, higherIsBetter, METRICS } from '../core/evaluation.ts';
 import { staleReasons } from '../core/baseline.ts';
 import { casePassOf } from '../core/case-pass.ts';
 import type { BaselineFacts } from '../core/baseline.ts';
@@ -9,7 +9,7 @@ import { compareCaseIds } from './case-order.ts';
 import { createPairedMetric } from './paired-metric.ts';
 import type { PairedDelta, PairedMetric } from './paired-metric.ts';
 import { holm } from './paired-tests.ts';
-import { FURTHER_DIMENSIONS, isUnitMetric } from './trial-metrics.ts';
+import { isUnitMetric } from './trial-metrics.ts';
 
 /** Means in [0,1] where a drop is a loss. Partial rate is left out: it also falls when partial becomes success. */
 const DIFFERENCES: readonly string[] = [...METRICS, ...FURTHER_DIMENSIONS].filter(

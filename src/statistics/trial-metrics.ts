@@ -1,4 +1,4 @@
-import { METRICS } from '../core/evaluation.ts';
+import { FURTHER_DIMENSIONS, METRICS } from '../core/evaluation.ts';
 import type { TrialRecord } from '../core/evaluation.ts';
 import { atLeast } from '../core/score.ts';
 
@@ -38,23 +38,6 @@ function ofTrial(metric: string, unit: boolean, read: TrialMetric['read']): Tria
 function trialCost(trial: TrialRecord): number | null {
   return trial.cost_usd === null || trial.judge_cost_usd === null ? null : trial.cost_usd + trial.judge_cost_usd;
 }
-
-/** Scores beyond METRICS: they become metrics of the evaluations that have them. */
-export const FURTHER_DIMENSIONS = [
-  'plan_quality',
-  'plan_consistency',
-  'tool_selection',
-  'prompt_assembly',
-  'subagent_isolation',
-  'rag_recall',
-  'answer_completeness',
-  'multi_turn_coherence',
-  'trajectory',
-  'doc_recall',
-  'doc_precision',
-  'doc_mrr',
-  'doc_ndcg',
-] as const;
 
 const COMPLETION = 'task_completion';
 
