@@ -41,7 +41,7 @@ export async function openTrialWorld(
     for (const openSource of options.sources ?? []) {
       const source = await openSource(input);
       open.push(source);
-      for (const tool of source.tools) if (!tools.has(tool.name)) tools.set(tool.name, tool);
+      for (const tool of source.tools) if (isOffered(tool.name, tools, input)) tools.set(tool.name, tool);
       for (const [name, handler] of source.handlers) if (!handlers.has(name)) handlers.set(name, handler);
     }
   } catch (error) {
@@ -49,4 +49,11 @@ export async function openTrialWorld(
     throw error;
   }
   return { tools: [...tools.values()], world: routeTools(mock, handlers), close };
+}
+
+/** A case that lists its tools is offered those alone; a bare name there stands for the source's tool of that name. */
+function isOffered(name: string, known: ReadonlyMap<string, ToolDefinition>, { evalCase }: AgentInput): boolean {
+  const tool = known.get(name);
+  if (tool === undefined) return evalCase.tools === undefined;
+  return tool.description === undefined && tool.parameters === undefined && (evalCase.tools ?? []).includes(name);
 }

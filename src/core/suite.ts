@@ -238,6 +238,9 @@ export interface CustomScorerConfig {
 /** Name of the tool whose successful call is the approval step. */
 export const APPROVAL_TOOL = 'request_approval';
 
+/** Name of the tool with which the built-in agent dispatches a sub-agent. */
+export const DISPATCH_TOOL = 'dispatch_sub_agent';
+
 /** A bound on one metric. Exactly one of min / max. */
 export interface GateConfig {
   name: string;

@@ -9,6 +9,7 @@ import { suiteSchema } from '../core/suite.schema.ts';
 import { CaseCollector } from './case-collector.ts';
 import { DEFAULT_FIXTURES, checkReferences } from './checks/check-references.ts';
 import { checkSuite } from './checks/check-suite.ts';
+import { checkToolSources } from './checks/check-tool-sources.ts';
 import { expandEnv } from './expand-env.ts';
 import { readGates } from './checks/gates.ts';
 import { resolveInside } from './safe-path.ts';
@@ -82,6 +83,7 @@ export async function loadSuite(path: string, options: LoadSuiteOptions): Promis
     if (!hasErrors(problems)) checkUnused(parts.fixtures, collector.cases, report);
     const allCases = countErrors(problems) === errorsBefore;
     await checkSuite({ suite, cases: collector.cases, allCases, source, folder, fixtures: parts.fixtures, report });
+    await checkToolSources({ suite, cases: collector.cases, positions: collector.positions, source, folder, report });
   }
   if (suite === null || hasErrors(problems)) throw new InputError(sorted(problems));
   const caseHashes = hashCases(collector.cases, suite);
@@ -167,6 +169,7 @@ function checkCases(parts: Parts, record: JsonObject, collector: CaseCollector, 
     tools: parts.tools,
     fixtureNames: new Set(Object.keys(parts.fixtures.fixtures)),
     bringsTools: bringsTools(record['agent']),
+    servers: record['mcp'] !== undefined,
   };
   for (const evalCase of collector.cases) {
     const place = collector.positions.get(evalCase.id) ?? { file: '', line: 0, column: 0 };

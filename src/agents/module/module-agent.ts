@@ -1,12 +1,11 @@
 import { resolve } from 'node:path';
-import { queryOf } from '../../core/case.ts';
+import { queryOf, type ToolDefinition } from '../../core/case.ts';
 import { UserError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import type { ModuleAgentConfig } from '../../core/suite.ts';
 import { addUsage, type Trajectory, type Usage } from '../../core/trajectory.ts';
 import type { Agent, AgentInput } from '../agent.ts';
-import { conversationOf, toolsOf } from '../openai/conversation.ts';
-import { createMockWorld } from '../mock/mock-world.ts';
+import { conversationOf } from '../openai/conversation.ts';
 import { readModuleAnswer } from './module-answer.ts';
 import type { ModulePool } from './module-pool.ts';
 import type { ModuleProcess } from './module-process.ts';
@@ -18,12 +17,15 @@ import { createRecorder, type Ending, type Recorder } from '../recorder.ts';
 import { abortError, type Sleep } from '../sleep.ts';
 import { startTimeCap, type TimeCap } from '../time-cap.ts';
 import { createToolRunner, type ToolRunner } from '../tool-runner.ts';
+import { type OpenToolSource, openTrialWorld, type TrialWorld } from '../trial-world.ts';
 
 export interface ModuleAgentOptions {
   pool: ModulePool;
   sleep: Sleep;
   /** Given to modules as `context.model`. */
   model: ModuleContextData['model'];
+  /** Tools from outside the mock world. Default none. */
+  sources?: readonly OpenToolSource[];
 }
 
 /** How long a module may take to end by itself after `context.signal` was aborted. */
@@ -45,16 +47,17 @@ export function createModuleAgent(options: ModuleAgentOptions): Agent {
       if (config.type !== 'module') {
         throw new UserError(`the agent of suite ${input.suite.name} is of type ${config.type}, not module`);
       }
-      const task = taskOf(input, config, options);
       const child = await options.pool.acquire(input.suite.concurrency, input.signal);
+      let world: TrialWorld | undefined;
       let trial: ModuleTrial | undefined;
       try {
         await loadModule(child, placeOf(input, config), input.signal);
-        trial = startTrial(input, child, options.sleep);
-        return finish(trial, await drive(trial, task));
+        world = await openTrialWorld(input, { sleep: options.sleep, sources: options.sources ?? [] });
+        trial = startTrial(input, child, world);
+        return finish(trial, await drive(trial, taskOf(input, config, { model: options.model, tools: world.tools })));
       } finally {
         trial?.cap.dispose();
-        await options.pool.release(child, trial?.reusable ?? false);
+        await Promise.all([options.pool.release(child, trial?.reusable ?? false), world?.close()]);
       }
     },
   };
@@ -80,7 +83,11 @@ function placeOf(input: AgentInput, config: ModuleAgentConfig): ModulePlace {
   return { path: resolve(input.suiteRoot, config.path), exportName: config.export ?? 'default' };
 }
 
-function taskOf(input: AgentInput, config: ModuleAgentConfig, options: ModuleAgentOptions): ModuleTask {
+function taskOf(
+  input: AgentInput,
+  config: ModuleAgentConfig,
+  options: { model: ModuleContextData['model']; tools: readonly ToolDefinition[] },
+): ModuleTask {
   const { evalCase, trialIndex } = input;
   const base = config.options?.['seed'];
   return {
@@ -89,7 +96,7 @@ function taskOf(input: AgentInput, config: ModuleAgentConfig, options: ModuleAge
       messages: conversationOf(evalCase, undefined).messages,
       turns: evalCase.turns ?? [],
       documents: evalCase.context?.documents ?? [],
-      toolNames: toolsOf(evalCase, input.suite).map((tool) => tool.name),
+      toolNames: options.tools.map((tool) => tool.name),
       metadata: evalCase.metadata ?? {},
       options: config.options ?? {},
       trialIndex,
@@ -99,9 +106,7 @@ function taskOf(input: AgentInput, config: ModuleAgentConfig, options: ModuleAge
   };
 }
 
-function startTrial(input: AgentInput, child: ModuleProcess, sleep: Sleep): ModuleTrial {
-  const tools = toolsOf(input.evalCase, input.suite);
-  const world = createMockWorld(input.evalCase, input.suite, { sleep });
+function startTrial(input: AgentInput, child: ModuleProcess, { tools, world }: TrialWorld): ModuleTrial {
   const recorder = createRecorder(tools, input.now);
   const { messages, turns: more } = conversationOf(input.evalCase, undefined);
   recorder.messages.push(...messages, ...more.map((content) => ({ role: 'user' as const, content })));

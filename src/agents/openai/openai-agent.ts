@@ -1,11 +1,11 @@
 import type { SubAgentDefinition } from '../../core/case.ts';
 import { UserError } from '../../core/errors.ts';
-import type { OpenAiAgentConfig } from '../../core/suite.ts';
+import { DISPATCH_TOOL, type OpenAiAgentConfig } from '../../core/suite.ts';
 import type { PromptSegment, Trajectory } from '../../core/trajectory.ts';
 import type { Agent, AgentInput } from '../agent.ts';
 import { createRecorder, type Recorder } from '../recorder.ts';
 import { abortError, sleep, type Sleep } from '../sleep.ts';
-import { DISPATCH_TOOL, dispatchTool, SUB_AGENT_DEFAULTS, subAgentsOf } from '../sub-agents/definitions.ts';
+import { dispatchTool, SUB_AGENT_DEFAULTS, subAgentsOf } from '../sub-agents/definitions.ts';
 import { createDispatcher, type Dispatcher } from '../sub-agents/dispatcher.ts';
 import { createSubAgentRunner } from '../sub-agents/run-sub-agent.ts';
 import { startTimeCap, type TimeCap } from '../time-cap.ts';

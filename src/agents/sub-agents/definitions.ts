@@ -1,8 +1,5 @@
 import type { EvalCase, SubAgentDefinition, ToolDefinition } from '../../core/case.ts';
-import type { Suite } from '../../core/suite.ts';
-
-/** Name of the tool with which an agent dispatches a sub-agent. */
-export const DISPATCH_TOOL = 'dispatch_sub_agent';
+import { DISPATCH_TOOL, type Suite } from '../../core/suite.ts';
 
 /** What a definition leaves out. */
 export const SUB_AGENT_DEFAULTS = { timeoutMs: 60_000, maxDispatches: 5, maxIterations: 10, maxDepth: 2 } as const;

@@ -1,4 +1,5 @@
 import type { SubAgentDefinition, ToolDefinition } from '../../core/case.ts';
+import { DISPATCH_TOOL } from '../../core/suite.ts';
 import type { SubAgentRun } from '../../core/trajectory.ts';
 import type { AgentInput } from '../agent.ts';
 
@@ -17,7 +18,7 @@ import { abortError, type Sleep } from '../sleep.ts';
 import { startTimeCap } from '../time-cap.ts';
 import { routeTools, type ToolWorld } from '../tool-router.ts';
 import { createToolRunner, type ToolRunner } from '../tool-runner.ts';
-import { DISPATCH_TOOL, dispatchTool, SUB_AGENT_DEFAULTS } from './definitions.ts';
+import { dispatchTool, SUB_AGENT_DEFAULTS } from './definitions.ts';
 import type { Dispatch, RunFacts, SubAgentEnd, SubAgentRunner } from './dispatcher.ts';
 
 export interface SubAgentRunnerOptions {

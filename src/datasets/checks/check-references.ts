@@ -1,7 +1,7 @@
 import type { EvalCase, ToolDefinition } from '../../core/case.ts';
 import { didYouMean } from '../../core/did-you-mean.ts';
 import type { Problem } from '../../core/errors.ts';
-import { APPROVAL_TOOL } from '../../core/suite.ts';
+import { APPROVAL_TOOL, DISPATCH_TOOL } from '../../core/suite.ts';
 import { errorAt, warningAt } from '../readers/source.ts';
 import type { Place } from '../readers/source.ts';
 
@@ -14,6 +14,8 @@ export interface References {
   fixtureNames: ReadonlySet<string>;
   /** True when the agent may have tools of its own: a module. */
   bringsTools: boolean;
+  /** True when MCP servers bring tools. */
+  servers?: boolean;
 }
 
 /**
@@ -34,12 +36,13 @@ export function checkReferences(evalCase: EvalCase, references: References, plac
   for (const tool of evalCase.tools ?? []) {
     if (typeof tool !== 'string' || suiteTools.has(tool)) continue;
     const meant = didYouMean(tool, suiteTools);
-    problems.push(errorAt(place, `${label}: unknown tool "${tool}"${meant}; define it in the suite's tools`));
+    const finding = references.servers === true ? warningAt : errorAt;
+    problems.push(finding(place, `${label}: unknown tool "${tool}"${meant}; define it in the suite's tools`));
   }
   if (offered.size === 0) return problems;
-  const ownTools = references.bringsTools || evalCase.context?.sub_agents !== undefined;
+  const ownTools = references.bringsTools || references.servers === true || evalCase.context?.sub_agents !== undefined;
   for (const { tool, needed, key } of namedTools(evalCase)) {
-    if (offered.has(tool) || tool === APPROVAL_TOOL) continue;
+    if (offered.has(tool) || tool === APPROVAL_TOOL || tool === DISPATCH_TOOL) continue;
     const meant = didYouMean(tool, offered);
     const finding = needed && !ownTools ? errorAt : warningAt;
     problems.push(finding(place, `${label}: ${key} names the tool "${tool}", which the case does not offer${meant}`));

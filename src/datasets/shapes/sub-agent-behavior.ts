@@ -35,7 +35,7 @@ function definitionOf(one: Json): Json {
     message,
     leakedSteps,
     leakedMessages,
-    canary,
+    canary: _canary,
     ...rest
   } = one;
   const how = behavior ?? behaviour;
@@ -48,7 +48,7 @@ function definitionOf(one: Json): Json {
   if (result === undefined && delayMs === undefined && message === undefined && leaked.length === 0 && !acts) {
     return definition;
   }
-  const said = [result, ...leaked].filter((text) => typeof text === 'string' && text !== '').join('\n');
+  const said = [result, ...leaked].filter((text): text is string => typeof text === 'string' && text !== '').join('\n');
   const mock: JsonObject = {};
   if (typeof result === 'string' || leaked.length > 0) mock['result'] = said;
   if (delayMs !== undefined) mock['delay_ms'] = delayMs;
