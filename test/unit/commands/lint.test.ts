@@ -28,6 +28,21 @@ test('warnings are shown and exit 0; the list of vague words can be replaced', a
   expect((await runCommand(registerLint, ['lint', 'suite.yaml'], { cwd })).stdout).toContain('2 warnings');
 });
 
+test('the suite has its own list of vague words, the flag goes before it', async () => {
+  const cases = '- {id: a, input: x, rubric: a swift answer, expected: {criteria: 语气友善且合理}}\n';
+  const cwd = await folderWith({ 'suite.yaml': `${SUITE}vague_words: [swift, 友善]\n`, 'cases.yaml': cases });
+  const run = await runCommand(registerLint, ['lint', 'suite.yaml'], { cwd });
+  expect(run.exitCode).toBe(0);
+  expect(run.stdout).toMatch(/cases\.yaml:1:31: warning: .*"swift" cannot be checked/);
+  expect(run.stdout).toMatch(/cases\.yaml:1:68: warning: .*"友善" cannot be checked/);
+  expect(run.stdout).not.toContain('"合理"');
+  const flag = await runCommand(registerLint, ['lint', 'suite.yaml', '--vague-words', '合理'], { cwd });
+  expect(flag.stdout).toContain('"合理" cannot be checked');
+  expect(flag.stdout).toContain('1 case, 0 errors, 1 warning\n');
+  const none = await folderWith({ 'suite.yaml': `${SUITE}vague_words: []\n`, 'cases.yaml': cases });
+  expect((await runCommand(registerLint, ['lint', 'suite.yaml'], { cwd: none })).stdout).toBe('1 case, no problems\n');
+});
+
 test('errors: all of them as file:line:column, exit 2; with --json as data', async () => {
   const cwd = await folderWith({
     'suite.yaml': `${SUITE}judge: {model: j, prompts: prompts}\noffline_model: model.yaml\n`,

@@ -140,7 +140,7 @@ describe('suite keys', () => {
   const IN_WORDS: Record<string, string> = {
     'agent.type': 'from the keys',
     'judge.model': "the agent's",
-    'judge.dimensions': 'both',
+    'judge.dimensions': 'two of them',
     'gates[].name': 'from its metric',
     'gates[].metric': 'completion_rate',
     'tool_score.weights.names': '0.4',
