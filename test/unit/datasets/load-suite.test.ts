@@ -191,7 +191,7 @@ describe('environment', () => {
     ]);
     const [error] = await errorsOf({ 'suite.yaml': `${SUITE}labels: {key: "\${SECRET}"}\n` }, { SECRET: 'hunter2' });
     expect(error).toContain(
-      'labels.key: ${SECRET} is replaced only in agent.model, agent.base_url, judge.model, judge.base_url',
+      'labels.key: ${SECRET} is replaced only in agent.model, agent.base_url, agent.url, judge.model, judge.base_url',
     );
     expect(error).not.toContain('hunter2');
   });
@@ -230,6 +230,7 @@ describe('every problem at once', () => {
     ['gates: {x: {metric: tool_score, min: 1, max: 2}}\n', 'expected exactly one of min and max'],
     ['gates: {completion_rate: ">> 0.9"}\n', 'expected a bound such as ">= 0.9"'],
     ['gates: {safety_violations: off}\n', 'cannot be switched off'],
+    ['decides: [tool_mach]\n', 'no scorer is named "tool_mach" (did you mean "tool_match"?)'],
     ['gates_off: [completion]\n', 'no default gate is named "completion"'],
     ['gates: {regression: {metric: tool_score, min: 1}}\n', '"regression" is a gate of Assay\'s own'],
     ['gates: [{name: any_verdict, metric: tool_score, min: 1}]\n', '"any_verdict" is a gate of Assay\'s own'],
@@ -260,7 +261,7 @@ describe('every problem at once', () => {
     const cases = '- {id: a, input: x, mock: {tools: [{tool: f, fail: timeot}, {tool: g, fail: {message: m}}]}}\n';
     const messages = await errorsOf({ 'suite.yaml': SUITE.replace('openai', 'opena'), 'cases.yaml': cases });
     expect(messages).toEqual([
-      'suite.yaml:4:15 agent.type: expected one of openai, module, got text "opena" (did you mean "openai"?)',
+      'suite.yaml:4:15 agent.type: expected one of openai, module, http, command, replay, a2a, got text "opena" (did you mean "openai"?)',
       expect.stringMatching(
         /fail\.kind: expected one of timeout, http_500, .*got text "timeot" \(did you mean "timeout"\?\)$/,
       ),
