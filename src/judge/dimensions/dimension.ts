@@ -46,7 +46,7 @@ export interface DimensionSpec {
   variables: PromptVariable[];
   /** The content of each variable; null = there is none. All of it is wrapped as data. */
   content(subject: JudgeSubject): Record<string, string | null>;
-  /** Why this trajectory cannot be judged at all, as a clause: what it does not record. The judge is not asked then. Null = it can. */
+  /** Why this trajectory gives nothing to judge, as a clause: what it does not record. The judge is not asked then. Null = it does. */
   notRecorded?(subject: JudgeSubject): string | null;
   /** JSON Schema of the reply, sent when `response_format` is json_schema. */
   replySchema: JsonObject;

@@ -23,4 +23,6 @@ export const subagentIsolation: DimensionSpec = {
     criteria: criteriaOf(evalCase),
     answer: trajectory.answer,
   }),
+  // Every rule would hold for want of anything that could break it.
+  notRecorded: ({ trajectory }) => (trajectory.sub_agents.length === 0 ? 'no sub-agent was dispatched' : null),
 };

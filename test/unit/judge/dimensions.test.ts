@@ -373,6 +373,7 @@ describe('what a trajectory does not record is not judged', () => {
     ['plan_consistency', 'the trajectory records no plan'],
     ['rag_recall', 'the trajectory records no retrieved documents'],
     ['prompt_assembly', 'the trajectory records no system prompt'],
+    ['subagent_isolation', 'no sub-agent was dispatched'],
   ] as const)('%s: null without a call, for %s', async (dimension, why) => {
     const { draft, verdict, calls } = await judgeOne([], { dimension, evalCase: bare, trajectory: NOTHING });
     expect(draft).toMatchObject({ scorer: dimension, value: null, passed: null, reason: `not scored: ${why}` });
@@ -381,7 +382,7 @@ describe('what a trajectory does not record is not judged', () => {
     expect(verdict).toBeUndefined();
   });
 
-  test.each(['task_completion', 'tool_selection', 'subagent_isolation', 'trajectory'] as const)(
+  test.each(['task_completion', 'tool_selection', 'trajectory'] as const)(
     '%s is asked all the same: doing nothing is something to judge',
     async (dimension) => {
       const { calls } = await judgeOne([reply(JSON.stringify(REPLIES[dimension].failing))], {
