@@ -43,7 +43,7 @@ export interface TrialStepInput {
 
 /** `n`: what comes next for the trial. `stop`: set when this trial's end stops the evaluation (fail-fast). */
 export interface TrialStepResult {
-  n: 'judge' | 'done';
+  n: 'isolation' | 'judge' | 'done';
   stop?: Stop;
 }
 

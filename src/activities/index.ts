@@ -1,5 +1,6 @@
 import { boundedRetries } from './bounded-retries.ts';
 import { createAggregate } from './aggregate.ts';
+import { createCheckIsolation } from './check-isolation.ts';
 import { createCompareBaseline } from './compare-baseline.ts';
 import type { ActivityDeps } from './deps.ts';
 import { createEndEvaluation, createFailEvaluation } from './end-evaluation.ts';
@@ -19,6 +20,7 @@ export function createActivities(deps: ActivityDeps) {
     prepare: boundedRetries(createPrepare(deps)),
     loadMissing: boundedRetries(createLoadMissing(deps)),
     runAgent: boundedRetries(createRunAgent(deps, contextOf, recent)),
+    checkIsolation: boundedRetries(createCheckIsolation(deps, contextOf, recent)),
     judgeTrial: boundedRetries(createJudgeTrial(deps, contextOf, recent)),
     aggregate: boundedRetries(createAggregate(deps)),
     compareBaseline: boundedRetries(createCompareBaseline(deps)),

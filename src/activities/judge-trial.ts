@@ -25,32 +25,44 @@ export function createJudgeTrial(
     runTrialStep(deps, contextOf, input, {
       role: 'judge',
       async work(step) {
-        const trajectory = await trajectoryOf(deps, step, recent);
+        const trajectory = await storedTrajectory(deps, step, recent);
         const deterministic = deterministicScores(step, trajectory);
         const judged = await askJudge(deps, step, trajectory, deterministic);
         const spent = step.model.spent('judge');
         const money = { judge_cost_usd: spent.costUsd, judge_tokens: spent.tokens };
         return endTrial(deps, step, { deterministic, judged, money, error: null });
       },
-      async giveUp(trial, error) {
-        // The judge failed, not the agent: what the deterministic scorers found stands, a safety violation above all.
-        const trajectory = await trajectoryOf(deps, trial, recent);
-        const judged = { drafts: judgeFailed(trial, error), verdicts: [] };
-        const { judge_cost_usd, judge_tokens } = await loadTrialSpend(deps.db, trial.key);
-        const deterministic = deterministicScores(trial, trajectory);
-        return endTrial(deps, trial, { deterministic, judged, money: { judge_cost_usd, judge_tokens }, error });
-      },
+      giveUp: (trial, error) => endWithoutJudge(deps, trial, error, recent),
     });
 }
 
-async function trajectoryOf(deps: ActivityDeps, trial: GivenUp, recent: RecentTrajectories): Promise<Trajectory> {
+/** The judge failed, not the agent: what the deterministic scorers found stands, a safety violation above all. */
+export async function endWithoutJudge(
+  deps: ActivityDeps,
+  trial: GivenUp,
+  error: { kind: string; message: string },
+  recent: RecentTrajectories,
+): Promise<TrialStepResult> {
+  const trajectory = await storedTrajectory(deps, trial, recent);
+  const judged = { drafts: judgeFailed(trial, error), verdicts: [] };
+  const { judge_cost_usd, judge_tokens } = await loadTrialSpend(deps.db, trial.key);
+  const deterministic = deterministicScores(trial, trajectory);
+  return endTrial(deps, trial, { deterministic, judged, money: { judge_cost_usd, judge_tokens }, error });
+}
+
+/** The trajectory the agent's step has stored. */
+export async function storedTrajectory(
+  deps: ActivityDeps,
+  trial: GivenUp,
+  recent: RecentTrajectories,
+): Promise<Trajectory> {
   const { key, claim } = trial;
   const trajectory = recent.take(key, claim.trajectory_fence) ?? (await loadTrajectory(deps.db, key));
   if (trajectory === null) throw new Error(`trial ${key.case_id}/${key.trial_index} has no trajectory to judge`);
   return trajectory;
 }
 
-function deterministicScores({ evalCase, context, claim }: GivenUp, trajectory: Trajectory): Score[] {
+export function deterministicScores({ evalCase, context, claim }: GivenUp, trajectory: Trajectory): Score[] {
   return scoreTrial({ evalCase, trajectory, suite: context.suite, costUsd: claim.cost_usd });
 }
 
@@ -103,7 +115,8 @@ function judgeFailed(trial: GivenUp, error: { kind: string; message: string }): 
   }));
 }
 
-async function endTrial(
+/** Ends a trial whose trajectory is stored. */
+export async function endTrial(
   deps: ActivityDeps,
   trial: GivenUp,
   end: {

@@ -1,4 +1,5 @@
 import { maskSecrets } from '../core/masked-secret.ts';
+import { hasSubAgents } from '../core/sub-agents.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { trialStatus } from '../core/trial.ts';
 import { releaseTrial } from '../db/model-failures.ts';
@@ -31,19 +32,21 @@ async function agentStep(
   trialIndex: number,
   recent: RecentTrajectories,
 ): Promise<TrialStepResult> {
-  const dimensions = judgeDimensionsFor(step.evalCase, step.context.suite);
+  const { suite } = step.context;
+  const dimensions = judgeDimensionsFor(step.evalCase, suite);
   if (step.claim.trajectory_fence !== null) {
     await releaseTrial(deps.db, step.key, step.claim.fence);
-    return { n: 'judge' };
+    return { n: hasSubAgents(step.evalCase, suite, null) ? 'isolation' : 'judge' };
   }
   const made = await trajectoryOf(deps, step, trialIndex);
   if ('error' in made) return storeErrored(deps, step, made.error);
   const { trajectory } = made;
   const stored = { key: step.key, fence: step.claim.fence, ...made };
-  if (dimensions.length > 0) {
+  const subAgents = hasSubAgents(step.evalCase, suite, trajectory);
+  if (dimensions.length > 0 || subAgents) {
     await deps.writer.saveTrajectory(stored);
     recent.put(step.key, step.claim.fence, trajectory);
-    return { n: 'judge' };
+    return { n: subAgents ? 'isolation' : 'judge' };
   }
   const scores = scoreTrial({
     evalCase: step.evalCase,

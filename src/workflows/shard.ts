@@ -127,7 +127,7 @@ async function runLanes(
   if (failure.error !== null && state.stop === null) throw failure.error;
 }
 
-/** One trial: the agent, then the judge where the trial needs one. Returns why the evaluation must stop, or null. */
+/** One trial: the agent, the isolation of its sub-agents, then the judge, each where the trial needs it. Returns why the evaluation must stop, or null. */
 function trialRunner(settings: StepSettings): (trial: TrialStepInput) => Promise<Stop | null> {
   const common = {
     heartbeatTimeout: settings.heartbeatTimeoutMs,
@@ -147,7 +147,9 @@ function trialRunner(settings: StepSettings): (trial: TrialStepInput) => Promise
   });
   return async (trial) => {
     try {
-      const step = await agent.runAgent(trial);
+      let step = await agent.runAgent(trial);
+      // Histories from before this step never say so.
+      if (step.n === 'isolation') step = await judge.checkIsolation(trial);
       if (step.n === 'done') return step.stop ?? null;
       return (await judge.judgeTrial(trial)).stop ?? null;
     } catch (error) {

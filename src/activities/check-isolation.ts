@@ -1,0 +1,38 @@
+import { releaseTrial } from '../db/model-failures.ts';
+import { openDimensions } from '../scorers/judged.ts';
+import type { TrialStepInput, TrialStepResult } from './contract.ts';
+import type { ActivityDeps } from './deps.ts';
+import type { EvaluationContext } from './evaluation-context.ts';
+import { deterministicScores, endTrial, endWithoutJudge, storedTrajectory } from './judge-trial.ts';
+import type { RecentTrajectories } from './recent-trajectories.ts';
+import { runTrialStep } from './trial-step.ts';
+
+/**
+ * The deterministic checks of a trial with sub-agents, between the agent and the judge, whatever agent it is that reports
+ * its sub-agents. A leak is a fact no judge can change: a trial that leaves the judge nothing to say ends here, unasked.
+ */
+export function createCheckIsolation(
+  deps: ActivityDeps,
+  contextOf: (evaluationId: string, revision: number) => Promise<EvaluationContext>,
+  recent: RecentTrajectories,
+): (input: TrialStepInput) => Promise<TrialStepResult> {
+  return (input) =>
+    runTrialStep(deps, contextOf, input, {
+      role: 'judge',
+      async work(step) {
+        const trajectory = await storedTrajectory(deps, step, recent);
+        const deterministic = deterministicScores(step, trajectory);
+        const { key, claim, context } = step;
+        const open = context.judge === null ? [] : openDimensions(step.evalCase, context.suite, deterministic);
+        if (open.length > 0) {
+          if (claim.trajectory_fence !== null) recent.put(key, claim.trajectory_fence, trajectory);
+          await releaseTrial(deps.db, key, claim.fence);
+          return { n: 'judge' };
+        }
+        const judged = { drafts: [], verdicts: [] };
+        const money = { judge_cost_usd: 0, judge_tokens: 0 };
+        return endTrial(deps, step, { deterministic, judged, money, error: null });
+      },
+      giveUp: (trial, error) => endWithoutJudge(deps, trial, error, recent),
+    });
+}
