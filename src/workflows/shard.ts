@@ -147,10 +147,9 @@ function trialRunner(settings: StepSettings): (trial: TrialStepInput) => Promise
   });
   return async (trial) => {
     try {
-      let step = await agent.runAgent(trial);
-      // Histories from before this step never say so.
-      if (step.n === 'isolation') step = await judge.checkIsolation(trial);
-      if (step.n === 'done') return step.stop ?? null;
+      const step = await agent.runAgent(trial);
+      const checked = step.n === 'isolation' ? await judge.checkIsolation(trial) : step;
+      if (checked.n === 'done') return checked.stop ?? null;
       return (await judge.judgeTrial(trial)).stop ?? null;
     } catch (error) {
       return stopOf(error);
