@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import { registerBaseline } from './results/baseline.ts';
+import { registerCalibrate } from './results/calibrate.ts';
 import { registerCancel } from './run/cancel.ts';
 import type { CommandContext } from './context.ts';
+import { registerCompare } from './results/compare.ts';
 import { registerDb } from './stack/db.ts';
 import { registerDelete } from './results/delete.ts';
 import { registerDoctor } from './stack/doctor.ts';
@@ -37,7 +39,17 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly Register[]
   ],
   [
     'Results:',
-    [registerList, registerShow, registerReport, registerRescore, registerGate, registerBaseline, registerSql],
+    [
+      registerList,
+      registerShow,
+      registerReport,
+      registerCompare,
+      registerRescore,
+      registerGate,
+      registerBaseline,
+      registerCalibrate,
+      registerSql,
+    ],
   ],
   ['Data:', [registerImport, registerScore]],
   ['Operate:', [registerUp, registerWorker, registerDb, registerDoctor, registerMockModel]],

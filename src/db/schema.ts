@@ -168,6 +168,13 @@ interface VerdictCacheTable {
   created_at: Generated<Date>;
 }
 
+interface HumanLabelTable extends TrialColumns {
+  dimension: string;
+  reviewer: string;
+  label: string;
+  labelled_at: Generated<Date>;
+}
+
 interface CaseResultTable {
   evaluation_id: string;
   case_id: string;
@@ -255,7 +262,7 @@ export interface A2aTaskTable {
   /** What is served: suites, or the agent of one. */
   served: string;
   evaluation_id: string | null;
-  state: A2aTaskState;
+  state: A2aTaskStateName;
   /** What a waiting task asks for, or why one was rejected. */
   note: string | null;
   history: Stored<Json[]>;
@@ -266,7 +273,7 @@ export interface A2aTaskTable {
   updated_at: Generated<Date>;
 }
 
-export type A2aTaskState = 'waiting' | 'started' | 'canceled' | 'rejected';
+type A2aTaskStateName = 'waiting' | 'started' | 'canceled' | 'rejected';
 
 export interface Database {
   evaluation: EvaluationTable;
@@ -277,6 +284,7 @@ export interface Database {
   score: ScoreTable;
   judge_verdict: JudgeVerdictTable;
   verdict_cache: VerdictCacheTable;
+  human_label: HumanLabelTable;
   case_result: CaseResultTable;
   evaluation_result: EvaluationResultTable;
   evaluation_metric: EvaluationMetricTable;

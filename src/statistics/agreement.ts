@@ -1,3 +1,4 @@
+import type { Agreement, Estimate } from '../core/calibration.ts';
 import { compareCaseIds } from './case-order.ts';
 import { t975, wilson, Z_975 } from './intervals.ts';
 import type { Interval } from './intervals.ts';
@@ -9,28 +10,6 @@ export interface RatedPair {
   /** Places on the declared scale, from 0. */
   first: number;
   second: number;
-}
-
-/** A number with its 95 % interval; both ends null where there is none. */
-export interface Estimate {
-  value: number;
-  low: number | null;
-  high: number | null;
-}
-
-/** How far two raters agree. */
-export interface Agreement {
-  pairs: number;
-  /** Cases the pairs belong to. */
-  clusters: number;
-  /** Counts over the whole declared scale: rows are the first rater, columns the second. */
-  confusion: number[][];
-  /** Share of pairs in the same category; null without pairs. */
-  agreement: Estimate | null;
-  /** Cohen's kappa; null without pairs, and when only one category occurs (there is no chance agreement to exceed). */
-  kappa: Estimate | null;
-  /** Quadratic-weighted kappa; null where kappa is, and for a scale without order. */
-  weighted_kappa: Estimate | null;
 }
 
 /** The pairs of one case, counted by cell (row · categories + column). */

@@ -1,5 +1,5 @@
 import { Z_975 } from './intervals.ts';
-import type { Estimate } from './agreement.ts';
+import type { Estimate } from '../core/calibration.ts';
 
 /** Ranks from 1; equal values share the mean of their ranks. */
 function ranksOf(values: readonly number[]): number[] {

@@ -49,8 +49,9 @@ interface Row {
  * Reads a CSV text (RFC 4180; comma, semicolon or tab, detected from the header; quoted cells may hold line ends).
  * The first row names the columns: keys of a case, dotted for nested ones (`expected.answer`); structured fields are JSON
  * in the cell; an empty cell is an absent field. Problems carry the line and column of their cell.
+ * @param mustHave a column without which the file is not what is read
  */
-export function* readCsv(text: string, file: string, report: Report): Generator<SourceValue> {
+export function* readCsv(text: string, file: string, report: Report, mustHave = 'id'): Generator<SourceValue> {
   const lines = new LineIndex(text);
   const placeAt = (offset: number): Place => ({ file, ...lines.at(offset) });
   const delimiter = detectDelimiter(text);
@@ -60,7 +61,7 @@ export function* readCsv(text: string, file: string, report: Report): Generator<
   if (header === undefined) return;
   const columns = header.cells.map((name) => name.trim());
   const headerPlace = (index: number): Place => placeAt(header.offset + cellOffset(header.raw, index, delimiter));
-  if (!checkHeader(columns, headerPlace, report)) return;
+  if (!checkHeader(columns, mustHave, headerPlace, report)) return;
   for (const row of body) {
     const cellPlace = (index: number): Place => placeAt(row.offset + cellOffset(row.raw, index, delimiter));
     if (row.cells.length !== columns.length) {
@@ -116,7 +117,7 @@ function parseRows(text: string, delimiter: string, placeAt: (offset: number) =>
   }
 }
 
-function checkHeader(columns: string[], place: (index: number) => Place, report: Report): boolean {
+function checkHeader(columns: string[], mustHave: string, place: (index: number) => Place, report: Report): boolean {
   let good = true;
   columns.forEach((name, index) => {
     if (name === '') report(errorAt(place(index), `column ${index + 1} has no name`));
@@ -124,8 +125,8 @@ function checkHeader(columns: string[], place: (index: number) => Place, report:
     else return;
     good = false;
   });
-  if (good && !columns.includes('id')) {
-    report(errorAt(place(0), `no column "id"; the columns are ${columns.join(', ')}`));
+  if (good && !columns.includes(mustHave)) {
+    report(errorAt(place(0), `no column "${mustHave}"; the columns are ${columns.join(', ')}`));
     good = false;
   }
   return good;

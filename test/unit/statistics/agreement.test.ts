@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Agreement, Estimate } from '../../../src/core/calibration.ts';
 import { agreementOf } from '../../../src/statistics/agreement.ts';
-import type { Agreement, Estimate, RatedPair } from '../../../src/statistics/agreement.ts';
+import type { RatedPair } from '../../../src/statistics/agreement.ts';
 import { spearman } from '../../../src/statistics/spearman.ts';
 import { publicData } from '../../fixtures/public-data.ts';
 
