@@ -238,6 +238,9 @@ export interface CustomScorerConfig {
 /** Name of the tool whose successful call is the approval step. */
 export const APPROVAL_TOOL = 'request_approval';
 
+/** What a {@link SubAgentDefinition} leaves out. */
+export const SUB_AGENT_DEFAULTS = { timeoutMs: 60_000, maxDispatches: 5, maxIterations: 10, maxDepth: 2 } as const;
+
 /** Name of the tool with which the built-in agent dispatches a sub-agent. */
 export const DISPATCH_TOOL = 'dispatch_sub_agent';
 

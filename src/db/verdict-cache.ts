@@ -1,6 +1,9 @@
 import { sql } from 'kysely';
+import type { Json } from '../core/json.ts';
+import { escapeText } from '../core/storable-text.ts';
 import { createBatcher } from './batch.ts';
 import type { Db } from './connect.ts';
+import { toJsonb } from './escape.ts';
 import { isTransient, whileTransient } from './transient.ts';
 
 interface CachedRow {
@@ -8,6 +11,15 @@ interface CachedRow {
   raw_reply: string;
   model: string | null;
   evaluation_id: string;
+}
+
+interface KeptRow {
+  key: string;
+  dimension: string;
+  prompt_hash: string;
+  model: string | null;
+  params: Json;
+  raw_reply: string;
 }
 
 export type ReadVerdicts = (keys: readonly string[]) => Promise<ReadonlyMap<string, CachedRow>>;
@@ -39,5 +51,22 @@ async function loadVerdicts(db: Db, items: (readonly string[])[]): Promise<Reado
           return row === undefined ? [] : [[key, row] as const];
         }),
       ),
+  );
+}
+
+/** Keeps a verdict that belongs to no trial, such as one of a pairwise comparison. One that is there already stays. */
+export async function keepVerdict(db: Db, evaluationId: string, entry: KeptRow): Promise<void> {
+  await whileTransient(() =>
+    db
+      .insertInto('verdict_cache')
+      .values({
+        ...entry,
+        evaluation_id: evaluationId,
+        model: entry.model === null ? null : escapeText(entry.model),
+        params: toJsonb(entry.params),
+        raw_reply: escapeText(entry.raw_reply),
+      })
+      .onConflict((conflict) => conflict.column('key').doNothing())
+      .execute(),
   );
 }

@@ -2,9 +2,8 @@ import type { ChatMessage } from '../core/case.ts';
 import { hashValue } from '../core/hash.ts';
 import type { JsonObject } from '../core/json.ts';
 import { NO_USAGE } from '../core/trajectory.ts';
-import type { JudgeAnswer } from './ask-judge.ts';
+import type { AskedDimension, JudgeAnswer } from './ask-judge.ts';
 import type { ShownData } from './copied-reply.ts';
-import type { DimensionSpec } from './dimensions/dimension.ts';
 import { readReply } from './read-reply.ts';
 
 /** A valid reply of an earlier evaluation. */
@@ -54,7 +53,7 @@ export function verdictKey(identity: VerdictIdentity): string {
  */
 export function answerFromCache(
   cached: CachedVerdict,
-  dimension: Pick<DimensionSpec, 'read'>,
+  dimension: Pick<AskedDimension, 'read'>,
   shown: ShownData,
 ): JudgeAnswer | null {
   const reply = {

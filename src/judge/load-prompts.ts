@@ -3,11 +3,13 @@ import path from 'node:path';
 import { UserError } from '../core/errors.ts';
 import { installedPackage } from '../core/installed-package.ts';
 import { DIMENSIONS } from './dimensions/dimensions.ts';
+import { PAIRWISE, PAIRWISE_VARIABLES } from './pairwise.ts';
 import { parsePrompt } from './prompt.ts';
 import type { Prompt, PromptSet } from './prompt.ts';
 
 const NONE = { en: '(none given)', zh: '（无）' } as const;
 const DATA_RULE_FILE = 'data-rule.txt';
+const PAIRWISE_PROMPT = { name: PAIRWISE, variables: PAIRWISE_VARIABLES };
 
 /**
  * Reads the judge's prompts.
@@ -20,7 +22,7 @@ export async function loadPrompts(directory: string | null, language: 'en' | 'zh
   const own = directory === null ? new Set<string>() : await ownPrompts(directory);
   const dataRule = await readFile(path.join(shipped, DATA_RULE_FILE), 'utf8');
   const prompts = await Promise.all(
-    Object.values(DIMENSIONS).map(async (dimension): Promise<[string, Prompt]> => {
+    [...Object.values(DIMENSIONS), PAIRWISE_PROMPT].map(async (dimension): Promise<[string, Prompt]> => {
       const folder = directory !== null && own.has(dimension.name) ? directory : shipped;
       const file = path.join(folder, `${dimension.name}.txt`);
       const text = await readFile(file, 'utf8');
@@ -42,10 +44,10 @@ async function ownPrompts(directory: string): Promise<Set<string>> {
     });
   }
   const own = names.filter((name) => name.endsWith('.txt')).map((name) => name.slice(0, -'.txt'.length));
-  const unknown = own.find((name) => !Object.hasOwn(DIMENSIONS, name));
+  const unknown = own.find((name) => !Object.hasOwn(DIMENSIONS, name) && name !== PAIRWISE);
   if (unknown !== undefined) {
     throw new UserError(`${path.join(directory, `${unknown}.txt`)}: no judge dimension has this name`, {
-      hint: `Prompt files are named after dimensions: ${Object.keys(DIMENSIONS).join(', ')}.`,
+      hint: `Prompt files are named after dimensions: ${Object.keys(DIMENSIONS).join(', ')}; ${PAIRWISE}.txt compares.`,
     });
   }
   return new Set(own);

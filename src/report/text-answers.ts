@@ -141,7 +141,9 @@ function cost(model: ReportModel): string[] {
     all === null ? 'tokens unknown' : `${formatCount(all)} tokens`,
     ...(model.duration_ms === null ? [] : [formatDuration(model.duration_ms)]),
   ];
-  return [parts.join(' · ')];
+  const { source } = model.evaluation;
+  const agent = source === undefined ? [] : [`the agent was not run: its part of these is that of ${source}`];
+  return [[...parts, ...agent].join(' · ')];
 }
 
 function sure(model: ReportModel): string[] {

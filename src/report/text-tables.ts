@@ -258,7 +258,11 @@ const HEADLINE: ReadonlySet<string> = new Set([
 ]);
 
 /** Deltas against the baseline, then cases that changed sides and cases that could not be compared. */
-export function comparisonLines(model: ReportModel, width: number, style: Style): string[] {
+export function comparisonLines(
+  model: Pick<ReportModel, 'comparison' | 'baseline_label'>,
+  width: number,
+  style: Style,
+): string[] {
   const { comparison } = model;
   if (comparison === null) return [];
   const deltas = comparison.deltas.filter((delta) => HEADLINE.has(delta.metric) || delta.verdict !== 'same');

@@ -26,12 +26,15 @@ export async function compareWithBaseline(
   return baseline === null ? null : compareRows(db, baseline, row, onProgress);
 }
 
-/** Both evaluations' cases stream by in the order of their ids and are paired on the way. */
-async function compareRows(
+/**
+ * Compares any two evaluations whose numbers are there. Both evaluations' cases stream by in the order of their ids and
+ * are paired on the way. Reads only.
+ */
+export async function compareRows(
   db: Db,
   baseline: EvaluationRow,
   current: EvaluationRow,
-  onProgress: () => void,
+  onProgress: () => void = () => undefined,
 ): Promise<Comparison> {
   return compareEvaluations({
     baselineEvaluationId: baseline.id,

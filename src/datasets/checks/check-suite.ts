@@ -21,6 +21,9 @@ const SIZES: Record<SuiteKind, { min: number; max: number; use: string } | null>
 /** Names of gates that are added to every evaluation by themselves: one of the suite's own would stand there twice. */
 const OWN_GATES: ReadonlySet<string> = new Set(['regression', 'any_verdict']);
 
+/** The prompt of `compare --pairwise`; every other one is named after a dimension. */
+const PAIRWISE_FILE = 'pairwise.txt';
+
 export interface SuiteCheck {
   suite: Suite;
   cases: readonly EvalCase[];
@@ -54,8 +57,8 @@ async function checkFiles({ suite, source, folder, report }: SuiteCheck): Promis
   if (names.length === 0) report(errorAt(place, `judge.prompts: no .txt file in ${suite.judge.prompts}`));
   for (const name of names) {
     const dimension = name.slice(0, -'.txt'.length);
-    if ((JUDGE_DIMENSIONS as readonly string[]).includes(dimension)) continue;
-    const known = JUDGE_DIMENSIONS.map((known) => `${known}.txt`);
+    if ((JUDGE_DIMENSIONS as readonly string[]).includes(dimension) || name === PAIRWISE_FILE) continue;
+    const known = [...JUDGE_DIMENSIONS.map((known) => `${known}.txt`), PAIRWISE_FILE];
     report(
       errorAt(place, `judge.prompts: ${name} is no prompt; expected ${known.join(', ')}${didYouMean(name, known)}`),
     );

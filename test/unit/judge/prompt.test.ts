@@ -93,7 +93,7 @@ describe('dataBlock', () => {
 describe('loadPrompts', () => {
   it.each(['en', 'zh'] as const)('the shipped prompts in %s are complete', async (language) => {
     const set = await loadPrompts(null, language);
-    expect([...set.byName.keys()].sort()).toEqual(Object.keys(DIMENSIONS).sort());
+    expect([...set.byName.keys()].sort()).toEqual([...Object.keys(DIMENSIONS), 'pairwise'].sort());
     for (const dimension of Object.values(DIMENSIONS)) {
       const prompt = set.byName.get(dimension.name)!;
       const required = (dimension.replySchema['required'] as string[]).map((field) => `"${field}"`);

@@ -1,0 +1,88 @@
+import type { Command } from 'commander';
+import { EXIT, UserError } from '../../core/errors.ts';
+import type { Db } from '../../db/connect.ts';
+import type { EvaluationRow } from '../../db/evaluations.ts';
+import type { CompareModel } from '../../report/compare-text.ts';
+import type { CommandContext } from '../context.ts';
+import { withDatabase } from '../database.ts';
+import { whole } from '../flag-parsers.ts';
+
+export interface CompareFlags {
+  pairwise?: boolean;
+  limit?: number;
+  concurrency?: number;
+  judgeCache: boolean;
+  json?: boolean;
+}
+
+const HELP = `
+Cases are compared where both evaluations have them with equal content; changed, new and removed ones are listed.
+--pairwise asks the judge of the second evaluation which of both answers is better, in both orders: where the orders
+disagree, it is a tie. Verdicts are kept: an interrupted comparison goes on where it was.
+
+Examples:
+  $ assay compare ops-20260318 latest                 deltas with intervals, cases that changed sides
+  $ assay compare ops-20260318 latest --pairwise
+  $ assay compare ops-20260318 latest --json
+
+Exit codes: 0 compared, whatever it says (\`assay gate\` decides); 2 no such evaluation, or no judge; 3 not finished yet;
+4 Postgres or the judge's endpoint cannot be used.`;
+
+/** `assay compare`: two evaluations side by side, and answer by answer. */
+export function registerCompare(program: Command, context: CommandContext): void {
+  program
+    .command('compare')
+    .argument('<a>', 'evaluation before')
+    .argument('<b>', 'evaluation now')
+    .description(
+      'compare two evaluations: deltas with intervals, cases that changed sides, answers judged side by side',
+    )
+    .option('--pairwise', 'ask the judge which of both answers is better, in both orders')
+    .option('--limit <n>', 'with --pairwise: only the first n cases', whole(1))
+    .option('--concurrency <n>', "with --pairwise: pairs in flight; default: the suite's", whole(1))
+    .option('--no-judge-cache', 'with --pairwise: ask the judge anew, and keep no verdict')
+    .option('--json', 'print the comparison as one JSON object')
+    .addHelpText('after', HELP)
+    .action(async (a: string, b: string, flags: CompareFlags) =>
+      withDatabase(context, async (database) => {
+        const { db } = database;
+        const [before, now] = [await finished(db, a), await finished(db, b)];
+        if (before.id === now.id) throw new UserError(`${a} and ${b} are the same evaluation: ${now.id}`);
+        const { compareRows } = await import('../../results/compare-with-baseline.ts');
+        const comparison = await compareRows(db, before, now);
+        const pairwise =
+          flags.pairwise === true
+            ? await (await import('./compare-pairwise.ts')).comparePairwise(context, database, { before, now, flags })
+            : null;
+        await print(context, { a: before.id, b: now.id, comparison, pairwise }, flags.json === true);
+      }),
+    );
+}
+
+/** The evaluation, its numbers computed. */
+async function finished(db: Db, name: string): Promise<EvaluationRow> {
+  const [{ resolveEvaluation }, { resultOf }] = await Promise.all([import('./resolve-id.ts'), import('./settle.ts')]);
+  const row = await resolveEvaluation(db, name);
+  if (row.status === 'running' || row.status === 'paused') {
+    throw new UserError(`Evaluation ${row.id} is not finished: it is ${row.status}.`, {
+      exitCode: EXIT.incomplete,
+      hint: `\`assay resume ${row.id}\` follows it to its end.`,
+    });
+  }
+  await resultOf(db, row);
+  return row;
+}
+
+async function print(context: CommandContext, model: CompareModel, json: boolean): Promise<void> {
+  if (json) {
+    context.stdout(`${JSON.stringify({ schema: 'assay.compare/1', ...model }, null, 2)}\n`);
+    return;
+  }
+  const [{ compareText }, { createStyle }, { layoutOf }] = await Promise.all([
+    import('../../report/compare-text.ts'),
+    import('../../report/style.ts'),
+    import('../run/conclude.ts'),
+  ]);
+  const { width, color } = layoutOf(context);
+  context.stdout(compareText(model, width, createStyle(color)));
+}
