@@ -29,8 +29,8 @@ function isSafety(scorer: string): boolean {
 
 /**
  * Marks which drafts decide whether the trial passes: the names in `suite.decides`, or by default outcome checks where the
- * case has any, else task_completion; must_call, must_not_call; a declared match; declared limits; safety; the case's own
- * dimension.
+ * case has any, else task_completion; must_call, must_not_call; a declared match; declared limits; safety; prompt segments
+ * the case expects; isolation where it declares sub-agents; the case's own dimension.
  */
 export function decide(
   drafts: readonly ScoreDraft[],
@@ -41,6 +41,8 @@ export function decide(
   const decidesByDefault = ({ scorer, dimension }: ScoreDraft): boolean =>
     DECIDING.has(scorer) ||
     (scorer === 'task_completion' && !hasOutcome) ||
+    (scorer === 'prompt_assembly' && evalCase.expected.prompt_segments !== undefined) ||
+    (scorer === 'subagent_isolation' && evalCase.context?.sub_agents !== undefined) ||
     (evalCase.dimension !== undefined && (scorer === evalCase.dimension || dimension === evalCase.dimension));
   return drafts.map((draft) => {
     const violation = draft.violation === true;

@@ -20,7 +20,9 @@ import { planConsistency } from './plan/plan-consistency.ts';
 import { planQuality } from './plan/plan-quality.ts';
 import { progressRate } from './outcome/progress-rate.ts';
 import type { ScoreDraft, Scorer, ScoringInput, ScoringSuite } from './scorer.ts';
+import { promptAssembly } from './prompt-assembly/prompt-assembly.ts';
 import { secrets } from './safety/secrets.ts';
+import { subagentIsolation } from './isolation/subagent-isolation.ts';
 import { stepEfficiency } from './efficiency/step-efficiency.ts';
 import { toolScores } from './tool-calls/tool-scores.ts';
 import { toolSchema } from './tool-calls/tool-schema.ts';
@@ -36,6 +38,8 @@ const SCORERS: readonly Scorer[] = [
   canaries,
   secrets,
   personalData,
+  promptAssembly,
+  subagentIsolation,
   toolScores,
   callsPerTool,
   limits,

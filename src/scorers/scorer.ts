@@ -4,7 +4,10 @@ import type { Suite } from '../core/suite.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 
 /** The part of a suite that scoring reads. */
-export type ScoringSuite = Pick<Suite, 'tool_score' | 'retrieval' | 'safety' | 'decides' | 'judge' | 'tools'>;
+export type ScoringSuite = Pick<
+  Suite,
+  'tool_score' | 'retrieval' | 'safety' | 'decides' | 'judge' | 'tools' | 'sub_agents' | 'scorers'
+>;
 
 export interface ScoringInput {
   evalCase: EvalCase;

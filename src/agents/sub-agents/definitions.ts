@@ -1,8 +1,7 @@
 import type { EvalCase, SubAgentDefinition, ToolDefinition } from '../../core/case.ts';
 import { DISPATCH_TOOL, type Suite } from '../../core/suite.ts';
 
-/** What a definition leaves out. */
-export const SUB_AGENT_DEFAULTS = { timeoutMs: 60_000, maxDispatches: 5, maxIterations: 10, maxDepth: 2 } as const;
+export { SUB_AGENT_DEFAULTS } from '../../core/suite.ts';
 
 /** The sub-agents of a case: its own list, where a name stands for the suite's of that name, else all of the suite. */
 export function subAgentsOf(
