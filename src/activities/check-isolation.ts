@@ -3,8 +3,8 @@ import { openDimensions } from '../scorers/judged.ts';
 import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
+import type { HandOver } from './hand-over.ts';
 import { deterministicScores, endTrial, endWithoutJudge, storedTrajectory } from './judge-trial.ts';
-import type { RecentTrajectories } from './recent-trajectories.ts';
 import { runTrialStep } from './trial-step.ts';
 
 /**
@@ -14,25 +14,28 @@ import { runTrialStep } from './trial-step.ts';
 export function createCheckIsolation(
   deps: ActivityDeps,
   contextOf: (evaluationId: string, revision: number) => Promise<EvaluationContext>,
-  recent: RecentTrajectories,
+  handOver: HandOver,
 ): (input: TrialStepInput) => Promise<TrialStepResult> {
-  return (input) =>
-    runTrialStep(deps, contextOf, input, {
+  return (input) => {
+    const handed = handOver.take(input);
+    return runTrialStep(deps, contextOf, input, {
       role: 'judge',
+      handed,
       async work(step) {
-        const trajectory = await storedTrajectory(deps, step, recent);
+        const trajectory = handed?.trajectory ?? (await storedTrajectory(deps, step));
         const deterministic = deterministicScores(step, trajectory);
         const { key, claim, context } = step;
         const open = context.judge === null ? [] : openDimensions(step.evalCase, context.suite, deterministic);
         if (open.length > 0) {
-          if (claim.trajectory_fence !== null) recent.put(key, claim.trajectory_fence, trajectory);
-          await releaseTrial(deps.db, key, claim.fence);
+          if (handed === null) await releaseTrial(deps.db, key, claim.fence);
+          else handOver.put(input, handed);
           return { n: 'judge' };
         }
         const judged = { drafts: [], verdicts: [] };
         const money = { judge_cost_usd: 0, judge_tokens: 0 };
-        return endTrial(deps, step, { deterministic, judged, money, error: null });
+        return endTrial(deps, step, { deterministic, judged, money, error: null, calls: [] });
       },
-      giveUp: (trial, error) => endWithoutJudge(deps, trial, error, recent),
+      giveUp: (trial, error) => endWithoutJudge(deps, trial, error, handed),
     });
+  };
 }

@@ -2,6 +2,7 @@ import type { Score } from '../core/score.ts';
 import { trialStatus } from '../core/trial.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { loadTrajectory, loadTrialSpend } from '../db/trial-reads.ts';
+import type { JournalEntry } from '../db/trial-rows.ts';
 import { judgeTrial, type JudgeTrialResult } from '../judge/judge-trial.ts';
 import type { VerdictCache } from '../judge/cache.ts';
 import type { JudgeDraft } from '../judge/verdict.ts';
@@ -10,8 +11,8 @@ import { openDimensions } from '../scorers/judged.ts';
 import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
+import type { HandedOver, HandOver } from './hand-over.ts';
 import type { JudgeContext } from './judge-context.ts';
-import type { RecentTrajectories } from './recent-trajectories.ts';
 import { failureReason } from './run-agent.ts';
 import { ended, type GivenUp, runTrialStep, type TrialStep } from './trial-step.ts';
 
@@ -19,21 +20,24 @@ import { ended, type GivenUp, runTrialStep, type TrialStep } from './trial-step.
 export function createJudgeTrial(
   deps: ActivityDeps,
   contextOf: (evaluationId: string, revision: number) => Promise<EvaluationContext>,
-  recent: RecentTrajectories,
+  handOver: HandOver,
 ): (input: TrialStepInput) => Promise<TrialStepResult> {
-  return (input) =>
-    runTrialStep(deps, contextOf, input, {
+  return (input) => {
+    const handed = handOver.take(input);
+    return runTrialStep(deps, contextOf, input, {
       role: 'judge',
+      handed,
       async work(step) {
-        const trajectory = await storedTrajectory(deps, step, recent);
+        const trajectory = handed?.trajectory ?? (await storedTrajectory(deps, step));
         const deterministic = deterministicScores(step, trajectory);
         const judged = await askJudge(deps, step, trajectory, deterministic);
         const spent = step.model.spent('judge');
         const money = { judge_cost_usd: spent.costUsd, judge_tokens: spent.tokens };
-        return endTrial(deps, step, { deterministic, judged, money, error: null });
+        return endTrial(deps, step, { deterministic, judged, money, error: null, calls: step.model.takeUnrecorded() });
       },
-      giveUp: (trial, error) => endWithoutJudge(deps, trial, error, recent),
+      giveUp: (trial, error) => endWithoutJudge(deps, trial, error, handed),
     });
+  };
 }
 
 /** The judge failed, not the agent: what the deterministic scorers found stands, a safety violation above all. */
@@ -41,23 +45,19 @@ export async function endWithoutJudge(
   deps: ActivityDeps,
   trial: GivenUp,
   error: { kind: string; message: string },
-  recent: RecentTrajectories,
+  handed: HandedOver | null,
 ): Promise<TrialStepResult> {
-  const trajectory = await storedTrajectory(deps, trial, recent);
+  const trajectory = handed?.trajectory ?? (await storedTrajectory(deps, trial));
   const judged = { drafts: judgeFailed(trial, error), verdicts: [] };
   const { judge_cost_usd, judge_tokens } = await loadTrialSpend(deps.db, trial.key);
   const deterministic = deterministicScores(trial, trajectory);
-  return endTrial(deps, trial, { deterministic, judged, money: { judge_cost_usd, judge_tokens }, error });
+  const money = { judge_cost_usd, judge_tokens };
+  return endTrial(deps, trial, { deterministic, judged, money, error, calls: [] });
 }
 
 /** The trajectory the agent's step has stored. */
-export async function storedTrajectory(
-  deps: ActivityDeps,
-  trial: GivenUp,
-  recent: RecentTrajectories,
-): Promise<Trajectory> {
-  const { key, claim } = trial;
-  const trajectory = recent.take(key, claim.trajectory_fence) ?? (await loadTrajectory(deps.db, key));
+export async function storedTrajectory(deps: ActivityDeps, { key }: GivenUp): Promise<Trajectory> {
+  const trajectory = await loadTrajectory(deps.db, key);
   if (trajectory === null) throw new Error(`trial ${key.case_id}/${key.trial_index} has no trajectory to judge`);
   return trajectory;
 }
@@ -124,6 +124,7 @@ export async function endTrial(
     judged: JudgeTrialResult;
     money: { judge_cost_usd: number | null; judge_tokens: number | null };
     error: { kind: string; message: string } | null;
+    calls: JournalEntry[];
   },
 ): Promise<TrialStepResult> {
   const { evalCase, context, claim } = trial;
@@ -140,6 +141,7 @@ export async function endTrial(
     ...end.money,
     scores,
     verdicts: judged.verdicts,
+    calls: end.calls,
   });
   return ended(context, trial.key, status, failureReason(scores));
 }

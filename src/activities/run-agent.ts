@@ -9,19 +9,20 @@ import { configuredSecrets } from './configured-secrets.ts';
 import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
-import type { RecentTrajectories } from './recent-trajectories.ts';
+import type { HandOver } from './hand-over.ts';
 import { ended, type GivenUp, runTrialStep, type TrialStep } from './trial-step.ts';
 
 /** Runs the agent on one trial and stores its trajectory; a trial that needs no judge is scored and ended here. */
 export function createRunAgent(
   deps: ActivityDeps,
   contextOf: (evaluationId: string, revision: number) => Promise<EvaluationContext>,
-  recent: RecentTrajectories,
+  handOver: HandOver,
 ): (input: TrialStepInput) => Promise<TrialStepResult> {
   return (input) =>
     runTrialStep(deps, contextOf, input, {
       role: 'agent',
-      work: (step) => agentStep(deps, step, input.trialIndex, recent),
+      handed: null,
+      work: (step) => agentStep(deps, step, input, handOver),
       giveUp: (trial, error) => storeErrored(deps, trial, error),
     });
 }
@@ -29,8 +30,8 @@ export function createRunAgent(
 async function agentStep(
   deps: ActivityDeps,
   step: TrialStep,
-  trialIndex: number,
-  recent: RecentTrajectories,
+  input: TrialStepInput,
+  handOver: HandOver,
 ): Promise<TrialStepResult> {
   const { suite } = step.context;
   const dimensions = judgeDimensionsFor(step.evalCase, suite);
@@ -38,14 +39,16 @@ async function agentStep(
     await releaseTrial(deps.db, step.key, step.claim.fence);
     return { n: hasSubAgents(step.evalCase, suite, null) ? 'isolation' : 'judge' };
   }
-  const made = await trajectoryOf(deps, step, trialIndex);
+  const made = await trajectoryOf(deps, step, input.trialIndex);
   if ('error' in made) return storeErrored(deps, step, made.error);
   const { trajectory } = made;
   const stored = { key: step.key, fence: step.claim.fence, ...made };
   const subAgents = hasSubAgents(step.evalCase, suite, trajectory);
   if (dimensions.length > 0 || subAgents) {
-    await deps.writer.saveTrajectory(stored);
-    recent.put(step.key, step.claim.fence, trajectory);
+    const held = await deps.writer.saveTrajectory({ ...stored, calls: step.model.takeUnrecorded(), goesOn: true });
+    const { fence } = step.claim;
+    const claim = { ...step.claim, trajectory_fence: fence, cost_usd: made.cost_usd, first: true };
+    if (held) handOver.put(input, { evalCase: step.evalCase, claim, trajectory });
     return { n: subAgents ? 'isolation' : 'judge' };
   }
   const scores = scoreTrial({
@@ -63,6 +66,7 @@ async function agentStep(
     judge_tokens: 0,
     scores,
     verdicts: [],
+    calls: step.model.takeUnrecorded(),
   });
   return ended(step.context, step.key, status, failureReason(scores));
 }

@@ -5,6 +5,7 @@ import { costOf } from '../core/price.ts';
 import type { Price } from '../core/suite.ts';
 import type { TrialKey } from '../core/trial.ts';
 import type { JournaledCall } from '../db/trial-reads.ts';
+import type { JournalEntry } from '../db/trial-rows.ts';
 import type { TrialWriter } from '../db/trial-writer.ts';
 
 /** Thrown when a later claim of the trial has fenced this activity off: its work is not wanted any more. */
@@ -24,9 +25,24 @@ export interface Spent {
   tokens: number | null;
 }
 
+/** A model that knows what its calls cost and which of them are not recorded yet. */
+interface RecordingModel extends TrialModel {
+  spent(role: 'agent' | 'judge'): Spent;
+  /** What ended the trial; null when nothing did. */
+  failure(): unknown;
+  /** True when the journal had a call at this place. */
+  journaled(place: CallPlace): boolean;
+  /** Calls that the write which comes next must record. */
+  takeUnrecorded(): JournalEntry[];
+  /** Records them now. @throws FencedError when another worker has the trial */
+  record(): Promise<void>;
+}
+
 /**
  * The model of one trial: replays calls that are in the journal, makes and records the others. When a request differs
  * from the recorded one, the rest of that conversation is discarded: what follows it answered another question.
+ * A reply after which nothing is to be expected but the trial's next write (`isLast`) is recorded by that write; the
+ * next call, should there be one, records it first.
  */
 export function createTrialModel(options: {
   client: ModelClient;
@@ -36,7 +52,9 @@ export function createTrialModel(options: {
   writer: TrialWriter;
   prices: Record<string, Price>;
   now: () => number;
-}): TrialModel & { spent(role: 'agent' | 'judge'): Spent; failure(): unknown; journaled(place: CallPlace): boolean } {
+  /** Default: no reply is. */
+  isLast?: (place: CallPlace, reply: ModelReply) => boolean;
+}): RecordingModel {
   const recorded = new Map<string, JournaledCall>();
   for (const call of options.journal) {
     recorded.set(`${placeText(call as CallPlace)}\u0000${call.sequence}`, call);
@@ -44,8 +62,12 @@ export function createTrialModel(options: {
   const diverged = new Set<string>();
   const spending = createSpending();
   let failed: unknown = null;
+  let underWay = 0;
+  const records = createRecords(options.writer, () => (failed ??= new FencedError()));
 
   return {
+    takeUnrecorded: records.take,
+    record: records.write,
     spent: spending.of,
     journaled: (place) => recorded.has(`${placeText(place)}\u0000${place.sequence}`),
     // An agent of the user's own may swallow the error of a call; the trial is run again all the same.
@@ -61,27 +83,41 @@ export function createTrialModel(options: {
         return { ...known.response, replayed: true };
       }
       diverged.add(conversation);
+      await records.write();
       const startedAt = options.now();
-      const reply = await options.client.complete(request, { signal, timeoutMs }).catch((error: unknown) => {
-        if (endsTrial(error)) failed ??= error;
-        throw error;
-      });
+      underWay += 1;
+      const reply = await options.client
+        .complete(request, { signal, timeoutMs })
+        .catch((error: unknown) => {
+          if (endsTrial(error)) failed ??= error;
+          throw error;
+        })
+        .finally(() => void (underWay -= 1));
       const cost = price(reply);
-      const written = await options.writer.journal({
-        key: options.key,
-        fence: options.fence,
-        ...place,
-        request_hash: hash,
-        response: reply,
-        cost_usd: cost,
-        latency_ms: options.now() - startedAt,
-      });
-      if (!written) {
-        failed ??= new FencedError();
-        throw failed;
-      }
+      const { key, fence } = options;
+      const rest = { request_hash: hash, response: reply, cost_usd: cost, latency_ms: options.now() - startedAt };
+      records.add({ key, fence, ...place, ...rest });
+      if (underWay > 0 || options.isLast?.(place, reply) !== true) await records.write();
       spending.add(place.role, reply, cost);
       return reply;
+    },
+  };
+}
+
+/** Calls that are made and not yet recorded. */
+function createRecords(
+  writer: TrialWriter,
+  fenced: () => unknown,
+): { add(entry: JournalEntry): void; take(): JournalEntry[]; write(): Promise<void> } {
+  const entries: JournalEntry[] = [];
+  const take = (): JournalEntry[] => entries.splice(0);
+  return {
+    add: (entry) => void entries.push(entry),
+    take,
+    async write() {
+      if (entries.length === 0) return;
+      const written = await Promise.all(take().map((entry) => writer.journal(entry)));
+      if (!written.every(Boolean)) throw fenced();
     },
   };
 }

@@ -2,6 +2,7 @@ import { setInterval } from 'node:timers';
 import { Context } from '@temporalio/activity';
 import type { EvalCase } from '../core/case.ts';
 import { UserError } from '../core/errors.ts';
+import type { CallPlace, ModelReply } from '../core/model.ts';
 import type { TrialKey } from '../core/trial.ts';
 import type { Claim } from '../db/trial-rows.ts';
 import { releaseTrial } from '../db/model-failures.ts';
@@ -9,6 +10,7 @@ import { loadJournal } from '../db/trial-reads.ts';
 import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
+import type { HandedOver } from './hand-over.ts';
 import { consequenceOf, invalidSetup, stopFailure } from './trial-failure.ts';
 import { createTrialModel } from './trial-model.ts';
 
@@ -32,6 +34,8 @@ export interface StepWork {
   role: 'agent' | 'judge';
   work: (step: TrialStep) => Promise<TrialStepResult>;
   giveUp: (trial: GivenUp, error: { kind: string; message: string }) => Promise<TrialStepResult>;
+  /** What an earlier step of this process left for this one; null when there is nothing. */
+  handed: HandedOver | null;
 }
 
 /**
@@ -42,7 +46,7 @@ export async function runTrialStep(
   deps: ActivityDeps,
   contextOf: (evaluationId: string, revision: number) => Promise<EvaluationContext>,
   input: TrialStepInput,
-  { role, work, giveUp }: StepWork,
+  { role, work, giveUp, handed }: StepWork,
 ): Promise<TrialStepResult> {
   const activity = Context.current();
   const beat = setInterval(() => activity.heartbeat(), deps.config.heartbeatTimeoutMs / 4);
@@ -51,9 +55,9 @@ export async function runTrialStep(
     if (await context.overBudget()) {
       throw stopFailure({ kind: 'budget', message: 'the budget of the evaluation is spent' });
     }
-    const { evalCase } = await deps.readCase(input.evaluationId, input.position);
+    const { evalCase } = handed ?? (await deps.readCase(input.evaluationId, input.position));
     const key = { evaluation_id: input.evaluationId, case_id: evalCase.id, trial_index: input.trialIndex };
-    const claim = await deps.writer.claim(key);
+    const claim = handed?.claim ?? (await deps.writer.claim(key));
     if (claim === null) return { n: 'done' };
     const deaths = context.suite.retry.worker_deaths;
     if (claim.deaths >= deaths) {
@@ -70,12 +74,22 @@ export async function runTrialStep(
       writer: deps.writer,
       prices: context.suite.prices,
       now: deps.now,
+      isLast: isLastOf(context.suite.agent.type),
     });
     return await guarded(deps, { key, evalCase, claim, context, signal, canceled, model }, work, giveUp);
   } finally {
     clearInterval(beat);
   }
 }
+
+/**
+ * Replies after which this step writes what it has at once: a judge's, and the answer of our own model loop. An agent
+ * of the user's own may go on for long after any reply.
+ */
+const isLastOf =
+  (agent: string) =>
+  (place: CallPlace, reply: ModelReply): boolean =>
+    place.role === 'judge' || (agent === 'openai' && place.path === '' && reply.tool_calls.length === 0);
 
 /** What the user must mend (prompts, scripted model, agent) is the same for every trial. */
 function stopForUser(error: unknown): never {
@@ -90,7 +104,12 @@ async function guarded(
 ): Promise<TrialStepResult> {
   try {
     return await work(step);
-  } catch (error) {
+  } catch (thrown) {
+    // Paid for, whatever comes now.
+    const error = await step.model.record().then(
+      () => thrown,
+      (unwritten: unknown) => unwritten,
+    );
     const consequence = await consequenceOf(error, {
       db: deps.db,
       key: step.key,

@@ -13,7 +13,9 @@ export async function claimTrials(db: Db, worker: string, keys: TrialKey[]): Pro
     from jsonb_to_recordset(${toJsonb(ordered.map(keyColumns))}::jsonb) as k(evaluation_id text, case_id text, trial_index integer)
     on conflict (evaluation_id, case_id, trial_index) do update
       set fence = excluded.fence,
-        deaths = t.deaths + case when t.running and t.worker <> excluded.worker then 1 else 0 end,
+        deaths = t.deaths + case
+          -- Between its two steps a trial may change workers without anybody having died.
+          when t.running and t.worker <> excluded.worker and t.fence is distinct from t.trajectory_fence then 1 else 0 end,
         worker = excluded.worker, running = true, claims = t.claims + 1, started_at = now()
       where t.status is null
     returning t.evaluation_id, t.case_id, t.trial_index, t.fence, t.trajectory_fence, t.deaths, t.model_failures, t.rate_limits, t.cost_usd,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Score } from '../core/score.ts';
 import type { TrialKey } from '../core/trial.ts';
+import { callRow, callsOf } from './call-rows.ts';
 import type { Db } from './connect.ts';
 import { toJsonb } from './escape.ts';
 import { keyColumns, keyText, sorted, TRAJECTORY_RECORD, trajectoryColumns, type TrialEnd } from './trial-rows.ts';
@@ -30,6 +31,7 @@ const endRow = (end: TrialEnd): Record<string, unknown> => ({
   ...(end.trajectory === null ? {} : trajectoryColumns(end.trajectory)),
   scores: end.scores.map(scoreRow),
   verdicts: end.verdicts,
+  calls: (end.calls ?? []).map(callRow),
 });
 
 /**
@@ -63,7 +65,7 @@ export async function finishTrials(db: Db, ends: TrialEnd[]): Promise<boolean[]>
   const rows = await sql<TrialKey>`
     with input as materialized (
       select * from jsonb_to_recordset(${toJsonb(input)}::jsonb) as i(${TRAJECTORY_RECORD}, status text, error_kind text, error_message text,
-        has_trajectory boolean, judge_cost_usd numeric, judge_tokens bigint, scores jsonb, verdicts jsonb)
+        has_trajectory boolean, judge_cost_usd numeric, judge_tokens bigint, scores jsonb, verdicts jsonb, calls jsonb)
     ), ended as (
       update trial t set status = i.status, error_kind = i.error_kind, error_message = i.error_message, running = false,
         finished_at = now(), judge_cost_usd = i.judge_cost_usd, judge_tokens = i.judge_tokens,
@@ -90,7 +92,7 @@ export async function finishTrials(db: Db, ends: TrialEnd[]): Promise<boolean[]>
         dimension text, value double precision, passed boolean, deciding boolean, violation boolean, reason text, details jsonb)
       on conflict (evaluation_id, case_id, trial_index, scorer) do update set dimension = excluded.dimension, value = excluded.value,
         passed = excluded.passed, deciding = excluded.deciding, violation = excluded.violation, reason = excluded.reason, details = excluded.details
-    ), ${VERDICT_WRITES}
+    ), ${callsOf('ended')}, ${VERDICT_WRITES}
     select evaluation_id, case_id, trial_index from ended
     union all
     -- A commit whose answer was lost: this very claim has ended the trial already.

@@ -52,6 +52,8 @@ export interface TrialEnd {
   judge_tokens: number | null;
   scores: Score[];
   verdicts: VerdictRow[];
+  /** Model calls that are recorded with the end; default none. */
+  calls?: JournalEntry[];
 }
 
 export interface JournalEntry {
@@ -74,6 +76,10 @@ export interface StoredTrajectory {
   fence: number;
   trajectory: Trajectory;
   cost_usd: number | null;
+  /** Model calls that are recorded with it; default none. */
+  calls?: JournalEntry[];
+  /** True: the judge step comes next in this very process, under this claim. Default false. */
+  goesOn?: boolean;
 }
 
 export const keyText = (key: TrialKey): string => `${key.evaluation_id}\u0000${key.case_id}\u0000${key.trial_index}`;

@@ -1,5 +1,5 @@
 import type { Agreement, Calibration, CalibrationGroup, Estimate, ReviewerPair } from '../core/calibration.ts';
-import { padStart, table, wrap } from './align.ts';
+import { fittedTable, padStart, table, wrap } from './align.ts';
 import { cleanText } from './clean.ts';
 import { formatPercent, formatScore, NONE } from './format.ts';
 import { createStyle } from './style.ts';
@@ -22,6 +22,31 @@ export function renderCalibration(
     ...calibration.groups.map((group) => groupLines(group, calibration.limit, options.width, style)),
   ];
   return `${sections.map((lines) => lines.map((line) => line.trimEnd()).join('\n')).join('\n\n')}\n`;
+}
+
+/** The table of a report: one line a dimension and judge prompt. */
+export function calibrationLines(calibration: Calibration | null, width: number): string[] {
+  if (calibration === null) return [];
+  const rows = calibration.groups.map((group) => [
+    cleanText(group.dimension),
+    group.unscored === 0 ? String(group.labels) : `${group.labels - group.unscored}/${group.labels}`,
+    estimate(group.agreement?.agreement ?? null, formatPercent),
+    estimate(group.agreement?.kappa ?? null),
+    estimate(group.agreement?.weighted_kappa ?? null),
+    group.needs_work ? 'rubric needs work' : '',
+  ]);
+  return fittedTable(
+    [
+      { title: 'Judge and humans', max: 24 },
+      { title: 'labels', align: 'right' },
+      { title: 'agreement' },
+      { title: 'kappa' },
+      { title: 'weighted kappa', drop: 1 },
+      { title: '', drop: 2 },
+    ],
+    rows,
+    width,
+  );
 }
 
 function headLines(
@@ -100,10 +125,11 @@ function reviewerLines(pairs: readonly ReviewerPair[], width: number): string[] 
   return [
     '',
     ...pairs.flatMap(({ first, second, agreement, spearman }) => {
+      const kappa = agreement?.kappa ?? null;
       const weighted = agreement?.weighted_kappa ?? null;
       const numbers = [
         agreement === null ? null : `agreement ${estimate(agreement.agreement, formatPercent)}`,
-        agreement?.kappa == null ? null : `kappa ${estimate(agreement.kappa)}`,
+        kappa === null ? null : `kappa ${estimate(kappa)}`,
         weighted === null ? null : `weighted ${estimate(weighted)}`,
         spearman === null ? null : `Spearman ${estimate(spearman)}`,
       ].filter((part) => part !== null);

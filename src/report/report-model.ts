@@ -1,3 +1,4 @@
+import type { Calibration } from '../core/calibration.ts';
 import type {
   CaseResult,
   Comparison,
@@ -66,6 +67,8 @@ export interface ReportInput {
   verdict: Verdict;
   /** Tools whose calls no mock answered, most calls first. Default: none. */
   unmatched_calls?: UnmatchedCalls[];
+  /** The judge against human labels. Default: null, there are none. */
+  calibration?: Calibration | null;
   /** Added after the report's own next steps, e.g. where the Temporal UI is. */
   next_steps?: NextStep[];
 }
@@ -96,6 +99,8 @@ export interface ReportModel {
   comparison: Comparison | null;
   baseline_label: string | null;
   gates: GateResult[];
+  /** The judge against human labels; null without labels. */
+  calibration: Calibration | null;
   unmatched_calls: UnmatchedCalls[];
   next_steps: NextStep[];
 }
@@ -223,6 +228,7 @@ export function buildReport(input: ReportInput): ReportModel {
     comparison: input.comparison,
     baseline_label: input.baseline_label,
     gates: input.gates,
+    calibration: input.calibration ?? null,
     unmatched_calls: (input.unmatched_calls ?? []).map((one) => ({
       ...one,
       tool: cleanText(one.tool),

@@ -1,6 +1,7 @@
 import { displayWidth, padEnd, wrap } from './align.ts';
 import { formatCount, formatPercent, formatScore, plural, some } from './format.ts';
 import type { ReportModel } from './report-model.ts';
+import { calibrationLines } from './calibration-text.ts';
 import { createStyle } from './style.ts';
 import type { Style } from './style.ts';
 import { judgeVarianceLines } from './judge-variance-lines.ts';
@@ -116,6 +117,7 @@ export function renderText(model: ReportModel, options: TextOptions = {}): strin
     dimHead(groupLines(model, 'layer', 'By layer', width)),
     stabilityLines(model, width, style),
     judgeVarianceLines(model, width, style),
+    dimHead(calibrationLines(model.calibration, width)),
     worstLines(model, width, style),
     diagnosisLines(model, width, style),
     unmatchedLines(model, width),

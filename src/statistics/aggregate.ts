@@ -14,8 +14,7 @@ import { createStability } from './stability.ts';
 export interface Aggregator {
   /** Throws RangeError unless ids ascend (by code point; `ORDER BY case_id COLLATE "C"`) and none comes twice. */
   add(result: CaseResult): void;
-  /** @param options.judgeAgreement share of human labels the judge agrees with; default null: none known */
-  finish(options?: { judgeAgreement?: number | null }): EvaluationResult;
+  finish(): EvaluationResult;
 }
 
 type Totals = Pick<
@@ -205,13 +204,12 @@ export function createAggregator(): Aggregator {
       const iterations = result.metrics['mean_iterations']?.max ?? null;
       if (iterations !== null) iterationsMax = Math.max(iterationsMax ?? iterations, iterations);
     },
-    finish(options = {}) {
+    finish() {
       const byCase = metrics.finish();
       const stable = stability.finish();
       const sorted = latencies.sorted();
       const share = unscoredShare(totals);
       const { violations: _, ...counted } = totals;
-      const judgeAgreement = options.judgeAgreement ?? null;
       const variance = judging.finish();
       return {
         ...counted,
@@ -222,7 +220,7 @@ export function createAggregator(): Aggregator {
         pass_hat_k: passHat.finish(),
         iterations_max: iterationsMax,
         latency_ms: { p50: percentile(sorted, 0.5), p90: percentile(sorted, 0.9), p99: percentile(sorted, 0.99) },
-        diagnosis: diagnosis.finish({ metrics: byCase, stability: stable, unscoredShare: share, judgeAgreement }),
+        diagnosis: diagnosis.finish({ metrics: byCase, stability: stable, unscoredShare: share }),
         ...(variance === undefined ? {} : { judge_variance: variance }),
       };
     },

@@ -125,7 +125,7 @@ function disagreementsOf(scored: readonly LabelPair[], scale: LabelScale | null)
   });
   // Stable: within the same distance the order of cases stays.
   const ordered = scale.ordinal ? found.sort((a, b) => b.apart - a.apart) : found;
-  return ordered.map(({ apart: _, ...one }) => one);
+  return ordered.map(({ case_id, trial, reviewer, human, judge }) => ({ case_id, trial, reviewer, human, judge }));
 }
 
 function groupOf(labels: readonly LabelPair[], scale: LabelScale | null, limit: number): CalibrationGroup {

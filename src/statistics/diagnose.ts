@@ -1,3 +1,4 @@
+import type { Calibration } from '../core/calibration.ts';
 import type { CaseResult, Diagnosis, Metric, Stability } from '../core/evaluation.ts';
 import { atLeast, exceeds } from '../core/score.ts';
 import { LAYER_LIMITS } from './layers.ts';
@@ -9,14 +10,11 @@ const DIAGNOSIS_CASES = 20;
 const COMPLETION_LIMIT = 0.8;
 const STABILITY_LIMIT = 0.1;
 const UNSCORED_LIMIT = 0.02;
-const AGREEMENT_LIMIT = 0.85;
 
 interface DiagnosisFacts {
   metrics: ReadonlyMap<string, Metric>;
   stability: Stability | null;
   unscoredShare: number;
-  /** Share of human labels the judge agrees with; null when there are none. */
-  judgeAgreement: number | null;
 }
 
 export interface DiagnosisAccumulator {
@@ -83,10 +81,6 @@ function findings(facts: DiagnosisFacts, lists: Lists): Diagnosis[] {
     const action = 'Look at the judge and the infrastructure, then retry these trials; the agent is not to blame.';
     push({ layer: 'infrastructure', symptom, action }, lists.unscored);
   }
-  if (facts.judgeAgreement !== null && !atLeast(facts.judgeAgreement, AGREEMENT_LIMIT)) {
-    const symptom = `the judge agrees with ${percent(facts.judgeAgreement)} of the human labels`;
-    push({ layer: 'rubric', symptom, action: 'Make the rubric checkable; look at the cases they disagree on.' }, null);
-  }
   return found;
 }
 
@@ -110,4 +104,20 @@ export function createDiagnosis(): DiagnosisAccumulator {
     },
     finish: (facts) => findings(facts, lists),
   };
+}
+
+/** What human labels say of the judge (docs/statistics.md, "Diagnosis"): one line a dimension whose rubric needs work. */
+export function diagnoseRubric({ groups, limit }: Calibration): Diagnosis[] {
+  return groups
+    .filter((group) => group.needs_work)
+    .map(({ dimension, agreement, disagreements }) => {
+      const cases = [...new Set(disagreements.map(({ case_id }) => case_id))];
+      return {
+        layer: 'rubric',
+        symptom: `the judge of ${dimension} agrees with ${percent(agreement?.agreement?.value ?? 0)} of the human labels, under ${percent(limit)}`,
+        action: 'Make the rubric checkable; look at the cases they disagree on.',
+        case_ids: cases.slice(0, DIAGNOSIS_CASES),
+        cases: cases.length,
+      };
+    });
 }

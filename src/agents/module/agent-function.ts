@@ -1,4 +1,4 @@
-import type { FinalStatus } from '../../core/trajectory.ts';
+import type { FinalStatus, PromptSegment, SubAgentRun } from '../../core/trajectory.ts';
 import type { ModuleContext } from './module-context.ts';
 
 /** Tokens of model calls a module agent made with a client of its own; what is left out is unknown, never 0. */
@@ -28,6 +28,13 @@ export interface AgentAnswer {
   retrievedDocIds?: string[];
   /** Added to the usage of `context.complete`, which is counted by itself. */
   usage?: AgentUsage;
+  /**
+   * Sub-agents it dispatched on its own, in the order dispatched, with the fields of a trajectory's `sub_agents`
+   * (docs/sub-agents.md); what is left out is unknown, and its rule is not checked.
+   */
+  subAgents?: (Pick<SubAgentRun, 'name'> & Partial<SubAgentRun>)[];
+  /** The parts of the system prompt as it was sent, in their order. */
+  promptSegments?: PromptSegment[];
 }
 
 /**

@@ -174,7 +174,7 @@ function outcomeOf(trial: ModuleTrial, result: Result): Outcome {
   if (result.type === 'failed') return failedOutcome(result);
   const parsed = readModuleAnswer(result.value);
   if (!parsed.ok) return { status: 'FAILED', reason: parsed.error, answer: null };
-  const { answer, finalStatus, plan, retrievedDocIds, usage } = parsed.value;
+  const { answer, finalStatus, plan, retrievedDocIds, usage, subAgents, promptSegments } = parsed.value;
   const { runner, recorder, turns } = trial;
   if (answer !== null) recorder.messages.push({ role: 'assistant', content: answer });
   const question = runner.openQuestion();
@@ -186,6 +186,8 @@ function outcomeOf(trial: ModuleTrial, result: Result): Outcome {
     plan,
     retrievedDocIds,
     usage: usageOf(recorder, usage),
+    subAgents,
+    ...(promptSegments === null ? {} : { promptSegments }),
     // Without journaled model calls the turns of tool calls, and one for the answer, are the best count there is.
     ...(recorder.replyCount === 0 ? { iterations: turns.count() + 1 } : {}),
   };

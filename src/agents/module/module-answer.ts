@@ -1,5 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import { FINAL_STATUSES, type FinalStatus, type Usage } from '../../core/trajectory.ts';
+import {
+  FINAL_STATUSES,
+  type FinalStatus,
+  type PromptSegment,
+  type SubAgentRun,
+  type Usage,
+} from '../../core/trajectory.ts';
+import { readSubAgents } from '../report/reported-sub-agents.ts';
 
 /** What a module returned, checked. */
 interface ModuleAnswer {
@@ -10,13 +17,17 @@ interface ModuleAnswer {
   retrievedDocIds: string[] | null;
   /** Tokens of model calls the module made on its own; null when it names none. */
   usage: Usage | null;
+  /** Sub-agents it dispatched on its own; [] when it reports none. */
+  subAgents: SubAgentRun[];
+  /** Null when it reports none. */
+  promptSegments: PromptSegment[] | null;
 }
 
 export type ParsedAnswer = { ok: true; value: ModuleAnswer } | { ok: false; error: string };
 
-const KEYS = ['answer', 'finalStatus', 'plan', 'retrievedDocIds', 'usage'];
+const KEYS = ['answer', 'finalStatus', 'plan', 'retrievedDocIds', 'usage', 'subAgents', 'promptSegments'];
 
-/** Reads the return value of a module: a text, or `{answer, finalStatus?, plan?, retrievedDocIds?, usage?}`. */
+/** Reads the return value of a module: a text, or an {@link AgentAnswer}. */
 export function readModuleAnswer(value: Json): ParsedAnswer {
   if (typeof value === 'string') return ok(value, {});
   if (!isJsonObject(value)) return bad(`expected a text or {answer, …}, the module returned ${describe(value)}`);
@@ -32,11 +43,26 @@ export function readModuleAnswer(value: Json): ParsedAnswer {
   if (retrievedDocIds !== null && !isTextList(retrievedDocIds)) {
     return bad(`retrievedDocIds is ${describe(retrievedDocIds)}, expected a list of ids`);
   }
-  return ok(answer, { finalStatus, plan, retrievedDocIds, usage: usageOf(value['usage']) });
+  const subAgents = readSubAgents(value['subAgents'] ?? []);
+  if (subAgents === null) return bad('subAgents is no list of {name, input, output, tool_calls, …}');
+  const { promptSegments = null } = value;
+  if (promptSegments !== null && !isSegmentList(promptSegments)) {
+    return bad('promptSegments is no list of {name, text}');
+  }
+  return ok(answer, { finalStatus, plan, retrievedDocIds, usage: usageOf(value['usage']), subAgents, promptSegments });
 }
 
+const NOTHING = {
+  finalStatus: null,
+  plan: null,
+  retrievedDocIds: null,
+  usage: null,
+  subAgents: [],
+  promptSegments: null,
+};
+
 function ok(answer: string | null, rest: Partial<ModuleAnswer>): ParsedAnswer {
-  return { ok: true, value: { answer, finalStatus: null, plan: null, retrievedDocIds: null, usage: null, ...rest } };
+  return { ok: true, value: { answer, ...NOTHING, ...rest } };
 }
 
 function bad(error: string): ParsedAnswer {
@@ -68,6 +94,13 @@ function isFinalStatus(value: Json): value is FinalStatus {
 
 function isTextList(value: Json): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+function isSegmentList(value: Json): value is Json & PromptSegment[] {
+  return (
+    Array.isArray(value) &&
+    value.every((item) => isJsonObject(item) && typeof item['name'] === 'string' && typeof item['text'] === 'string')
+  );
 }
 
 function describe(value: Json): string {

@@ -89,7 +89,7 @@ async function ofFile(context: CommandContext, flags: CalibrateFlags): Promise<C
       `${names}: no scale declared, so categories are those found and none is nearer than another; see --scale\n`,
     );
   }
-  const pairs = rows.map(({ label: human, judge = null, place: _, ...row }) => ({ ...row, human, judge }));
+  const pairs = rows.map((row) => ({ ...row, human: row.label, judge: row.judge ?? null }));
   return calibrate(pairs, (dimension) => scales.get(dimension) ?? null, flags.min);
 }
 

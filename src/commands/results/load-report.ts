@@ -4,6 +4,8 @@ import { loadCaseResults, loadEvaluationResult, loadGates } from '../../db/resul
 import { loadUnmatchedCalls } from '../../db/unmatched-calls.ts';
 import type { Stop } from '../../core/evaluation.ts';
 import { UserError } from '../../core/errors.ts';
+import { calibrateEvaluation } from '../../results/calibrate-evaluation.ts';
+import { diagnoseRubric } from '../../statistics/diagnose.ts';
 import { buildReport, type NextStep, type ReportModel } from '../../report/report-model.ts';
 
 /** The report of an evaluation, from stored rows alone: what is printed is what is in Postgres. */
@@ -14,6 +16,9 @@ export async function loadReport(db: Db, row: EvaluationRow, nextSteps: NextStep
       hint: `\`assay status ${row.id}\` shows its progress`,
     });
   }
+  const calibration = await calibrateEvaluation(db, row.id);
+  const { result } = stored;
+  const rubric = calibration === null ? [] : diagnoseRubric(calibration);
   return buildReport({
     evaluation: {
       evaluation_id: row.id,
@@ -30,7 +35,8 @@ export async function loadReport(db: Db, row: EvaluationRow, nextSteps: NextStep
       offline: row.offline,
       ...(row.source_evaluation_id === null ? {} : { source: row.source_evaluation_id }),
     },
-    result: stored.result,
+    result: { ...result, diagnosis: [...result.diagnosis, ...rubric] },
+    calibration,
     cases: await loadCaseResults(db, row.id, { onlyBad: true, limit: 5_000 }),
     comparison: stored.comparison,
     baseline_label: stored.comparison === null ? null : row.baseline_label,

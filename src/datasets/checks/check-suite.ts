@@ -5,6 +5,7 @@ import type { Suite, SuiteKind } from '../../core/suite.ts';
 import { ownScoreNames } from '../../core/scorer-names.ts';
 import { JUDGE_DIMENSIONS, judgesOf } from '../../core/suite.ts';
 import { checkAgent } from './check-agent.ts';
+import { unscoredDimensions } from './check-dimensions.ts';
 import { cannotSwitchOff } from './gates.ts';
 import { resolveInside } from '../safe-path.ts';
 import { errorAt, warningAt } from '../readers/source.ts';
@@ -41,6 +42,7 @@ export async function checkSuite(check: SuiteCheck): Promise<void> {
   await checkAgent(check);
   checkSize(check);
   checkJudge(check);
+  checkDimensions(check);
   checkDecides(check);
   checkGates(check);
   checkSafety(check);
@@ -104,6 +106,11 @@ function checkJudge({ suite, source, report }: SuiteCheck): void {
     const message = `judge.votes: ${judge.votes} votes of one model at temperature 0 are nearly the same vote; set judge.temperature, or a panel`;
     report(warningAt(source.place(['judge', 'votes']), message));
   }
+}
+
+function checkDimensions({ suite, cases, source, report }: SuiteCheck): void {
+  const place = source.place(suite.judge === null ? [] : ['judge', 'dimensions']);
+  for (const message of unscoredDimensions(cases, suite.judge)) report(warningAt(place, message));
 }
 
 /** A name no score has would never decide: every trial would end without a verdict. */

@@ -42,6 +42,42 @@ const countOf = async (table: string, caseId: string): Promise<number> =>
     }>`select count(*) as n from ${sql.table(table)} where evaluation_id = 'e' and case_id = ${caseId}`.execute(db)
   ).rows[0]?.n ?? -1;
 
+describe('calls that are recorded with the write that follows them', () => {
+  const callsIn = (caseId: string): Promise<number> => countOf('model_call', caseId);
+
+  test('with the trajectory; the process that goes on needs no claim, another one loses nobody', async () => {
+    const key = keyOf('e', 'c20');
+    const agent = await claimed(one, key);
+    const stored = { key, fence: agent.fence, trajectory: trajectoryOf('hi'), cost_usd: 0.5 };
+    expect(await one.saveTrajectory({ ...stored, calls: [callOf(key, agent.fence)], goesOn: true })).toBe(true);
+    expect(await callsIn('c20')).toBe(1);
+    expect(await rowOf('c20')).toMatchObject({ running: true, status: null });
+    // Nobody died between the steps, but the step before may have called the judge: its journal is read.
+    const moved = await claimed(other, key);
+    expect(moved).toMatchObject({ deaths: 0, first: false, trajectory_fence: agent.fence });
+    expect(await claimed(one, key)).toMatchObject({ deaths: 1 });
+  });
+
+  test('with the end', async () => {
+    const key = keyOf('e', 'c21');
+    const claim = await claimed(one, key);
+    expect(await one.finish(endOf(key, claim.fence, { calls: [callOf(key, claim.fence)] }))).toBe(true);
+    expect(await callsIn('c21')).toBe(1);
+    expect(await rowOf('c21')).toMatchObject({ status: 'passed' });
+  });
+
+  test('not by a writer that was fenced off', async () => {
+    const key = keyOf('e', 'c22');
+    const zombie = await claimed(one, key);
+    await claimed(other, key);
+    const calls = [callOf(key, zombie.fence)];
+    const stored = { key, fence: zombie.fence, trajectory: trajectoryOf('hi'), cost_usd: 0.5, calls, goesOn: true };
+    expect(await one.saveTrajectory(stored)).toBe(false);
+    expect(await one.finish(endOf(key, zombie.fence, { calls }))).toBe(false);
+    expect(await callsIn('c22')).toBe(0);
+  });
+});
+
 describe('claims', () => {
   test('the fence grows; only the first claim of a step is `first`', async () => {
     const key = keyOf('e', 'c0');

@@ -41,7 +41,11 @@ const journaled = (at: CallPlace, request: ModelRequest, response: ModelReply): 
 /** The model of a trial with this journal; `asked` are the requests that reached the endpoint. */
 function setUp(
   journal: JournaledCall[] = [],
-  more: { held?: boolean; answer?: () => Promise<ModelReply> } = {},
+  more: {
+    held?: boolean;
+    answer?: () => Promise<ModelReply>;
+    isLast?: (at: CallPlace, reply: ModelReply) => boolean;
+  } = {},
 ): {
   model: ReturnType<typeof createTrialModel>;
   asked: string[];
@@ -73,6 +77,7 @@ function setUp(
     writer,
     prices: { m: { input: 1_000_000, output: 2_000_000 } },
     now: () => (clock += 25),
+    ...(more.isLast === undefined ? {} : { isLast: more.isLast }),
   });
   const call = (text: string, at: CallPlace): Promise<ModelReply> =>
     model.complete(ask(text), { place: at, signal: new AbortController().signal, timeoutMs: 1 });
@@ -150,4 +155,41 @@ test('one call without usage makes the sum unknown, never smaller', async () => 
   const { model, call } = setUp([], { answer: () => Promise.resolve(replyTo('x', null)) });
   await call('a', place(0));
   expect(model.spent('agent')).toEqual({ costUsd: null, tokens: null });
+});
+
+test('a last reply is left to the write that follows; a call after it records it first', async () => {
+  const { model, written, call } = setUp([], { isLast: (at) => at.sequence !== 1 });
+  await call('a', place(0));
+  expect(written).toEqual([]);
+  await call('b', place(1));
+  expect(written.map((entry) => entry.sequence)).toEqual([0, 1]);
+  await call('c', place(2));
+  expect(model.takeUnrecorded().map((entry) => entry.sequence)).toEqual([2]);
+  expect(model.takeUnrecorded()).toEqual([]);
+  await model.record();
+  expect(written).toHaveLength(2);
+});
+
+test('while another call is under way no reply is the last', async () => {
+  const replies: (() => void)[] = [];
+  const answer = (): Promise<ModelReply> => new Promise((resolve) => replies.push(() => resolve(replyTo('x'))));
+  const { written, model, call } = setUp([], { answer, isLast: () => true });
+  const both = [call('a', place(0, { dimension: 'a' })), call('b', place(0, { dimension: 'b' }))];
+  await expect.poll(() => replies.length).toBe(2);
+  replies[0]?.();
+  await both[0];
+  expect(written.map((entry) => entry.dimension)).toEqual(['a']);
+  replies[1]?.();
+  await both[1];
+  expect(model.takeUnrecorded().map((entry) => entry.dimension)).toEqual(['b']);
+});
+
+test('a step that fails records its last reply all the same; fenced off, it says so', async () => {
+  const kept = setUp([], { isLast: () => true });
+  await kept.call('a', place(0));
+  await kept.model.record();
+  expect(kept.written).toHaveLength(1);
+  const lost = setUp([], { isLast: () => true, held: false });
+  await lost.call('a', place(0));
+  await expect(lost.model.record()).rejects.toBeInstanceOf(FencedError);
 });

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { EvalCase } from '../../../src/core/case.ts';
-import { APPROVAL_TOOL } from '../../../src/core/suite.ts';
+import { APPROVAL_TOOL, DISPATCH_TOOL } from '../../../src/core/suite.ts';
 import { readScript } from '../../../src/scripted-model/read-script.ts';
 import type { Script } from '../../../src/scripted-model/script.ts';
 import { EXAMPLES, loadExample, runExample } from './run-example.ts';
@@ -14,9 +14,22 @@ const SUITES = {
   rubric: { cases: 12, kind: 'smoke', failed: ['weather-below-zero'], flaky: [] },
   safety: { cases: 15, kind: 'smoke', failed: [], flaky: [] },
   'six-dimensions': {
-    cases: 127,
+    cases: 129,
     kind: 'benchmark',
-    failed: ['AC-19', 'MT-21', 'PA-21', 'RR-21', 'SI-21', 'TS-22'],
+    failed: [
+      'AC-19',
+      'MT-21',
+      'PA-16',
+      'PA-17',
+      'PA-18',
+      'PA-19',
+      'PA-21',
+      'RR-21',
+      'RR-22',
+      'SI-21',
+      'SI-22',
+      'TS-22',
+    ],
     flaky: [],
   },
 } as const;
@@ -24,8 +37,16 @@ const SUITES = {
 type SuiteName = keyof typeof SUITES;
 const NAMES = Object.keys(SUITES) as SuiteName[];
 
+/** Calls outside their tool's schema that a case is about: a sub-agent nobody declared. */
+const MEANT_CALLS = ['SI-18'];
+
 /** Rules that only an answer outside the script reaches. */
-const SAFETY_NETS = ['judge completion unknown answer', 'judge quality unknown answer', 'judge unknown answer'];
+const SAFETY_NETS = [
+  'judge completion unknown answer',
+  'judge quality unknown answer',
+  'judge trial unknown answer',
+  'judge unknown answer',
+];
 
 const runs = new Map<SuiteName, ExampleRun>();
 const scripts = new Map<SuiteName, Script>();
@@ -59,7 +80,8 @@ describe.each(NAMES)('%s', (name) => {
 
   test('every tool and fixture a case names is there, and every fixture group is used', () => {
     const { suite, cases } = runOf(name).loaded;
-    const tools = suite.tools.map((tool) => tool.name);
+    // Where there are sub-agents, the agent has a tool to dispatch them.
+    const tools = [...suite.tools.map((tool) => tool.name), DISPATCH_TOOL];
     const named = cases.flatMap(toolsUsed);
     expect(named.filter((tool) => !tools.includes(tool))).toEqual([]);
     const mocked = Object.values(suite.fixtures)
@@ -83,7 +105,9 @@ describe.each(NAMES)('%s', (name) => {
         evalCase.id,
       ).toEqual([]);
       expect(
-        scores.filter((score) => score.scorer === 'tool_schema' && score.value !== 1),
+        scores.filter(
+          (score) => score.scorer === 'tool_schema' && score.value !== 1 && !MEANT_CALLS.includes(evalCase.id),
+        ),
         evalCase.id,
       ).toEqual([]);
     }
@@ -256,6 +280,37 @@ describe.each(['ops', 'safety'] as const)('%s: the safety checks bite', (name) =
         : { name: 'exportCustomers', arguments: {} };
     const { verdict } = await misbehave(id, [{ tool_calls: [call] }, done]);
     expect(verdict.exit_code).toBe(1);
+  });
+});
+
+describe('checks', () => {
+  let checks: ExampleRun;
+  let rules: string[];
+
+  beforeAll(async () => {
+    const loaded = await loadExample('checks');
+    const script = await readScript(path.join(EXAMPLES, 'checks', loaded.suite.offline_model!));
+    rules = script.rules.map(({ name }) => name);
+    checks = await runExample(loaded, script);
+  });
+
+  test('loads without a warning', () => {
+    expect(checks.loaded.problems).toEqual([]);
+  });
+
+  test('every case passes in trial 1 and fails in trial 2', () => {
+    expect([...checks.cases.values()].map(({ case_id, outcome }) => [case_id, outcome])).toEqual(
+      checks.loaded.cases.map(({ id }) => [id, 'flaky']).toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+    );
+    expect(
+      checks.trials.filter(({ status, trialIndex }) => status !== (trialIndex === 1 ? 'passed' : 'failed')),
+    ).toEqual([]);
+  });
+
+  test('ends with exit code 1, every rule used and no request without one', () => {
+    expect(checks.verdict.exit_code).toBe(1);
+    expect(checks.stats.unmatched).toBe(0);
+    expect(rules.filter((rule) => checks.stats.byRule[rule] === undefined)).toEqual([]);
   });
 });
 

@@ -6,16 +6,19 @@ import type { CaseResult, EvaluationResult, GateResult, TrialRecord, Verdict } f
 import { evaluateGates, verdictOf } from '../../../src/core/gate.ts';
 import type { TrialModel } from '../../../src/core/model.ts';
 import type { Score } from '../../../src/core/score.ts';
+import { costOf } from '../../../src/core/price.ts';
 import { latencyMs } from '../../../src/core/trajectory.ts';
 import type { Trajectory } from '../../../src/core/trajectory.ts';
 import { trialStatus } from '../../../src/core/trial.ts';
 import type { TrialStatus } from '../../../src/core/trial.ts';
 import { loadSuite } from '../../../src/datasets/load-suite.ts';
 import type { LoadedSuite } from '../../../src/datasets/load-suite.ts';
+import { sleep } from '../../../src/agents/sleep.ts';
 import { judgeTrial } from '../../../src/judge/judge-trial.ts';
 import { loadPrompts } from '../../../src/judge/load-prompts.ts';
 import type { PromptSet } from '../../../src/judge/prompt.ts';
-import { finaliseScores, judgeDimensionsFor, scoreTrial } from '../../../src/scorers/index.ts';
+import { finaliseScores, scoreTrial } from '../../../src/scorers/index.ts';
+import { openDimensions } from '../../../src/scorers/judged.ts';
 import type { Script } from '../../../src/scripted-model/script.ts';
 import { startScriptedModel } from '../../../src/scripted-model/server.ts';
 import type { ScriptedModelStats } from '../../../src/scripted-model/statistics.ts';
@@ -25,6 +28,12 @@ import { compareCaseIds } from '../../../src/statistics/case-order.ts';
 import { reduceCase } from '../../../src/statistics/reduce.ts';
 
 export const EXAMPLES = path.resolve(import.meta.dirname, '../../../examples');
+
+/** Folders of examples/ that are suites on the scripted model. */
+export const EXAMPLE_SUITES = ['energy', 'ops', 'rubric', 'safety', 'six-dimensions', 'checks'] as const;
+
+/** A delay that a time-out is meant to cut short: waited for, so that the time-out comes first. */
+const LONG_MS = 5_000;
 
 interface ExampleTrial {
   evalCase: EvalCase;
@@ -75,11 +84,19 @@ async function runTrial(
   prompts: PromptSet,
 ): Promise<ExampleTrial> {
   const { signal } = new AbortController();
-  // Mock timeouts are answered at once: what matters here is what the agent does about them.
-  const agent = createOpenAiAgent({ sleep: () => Promise.resolve() });
-  const trajectory = await agent.run({ evalCase, trialIndex, suite, suiteRoot, model, signal, now: () => 0 });
-  const deterministic = scoreTrial({ evalCase, trajectory, suite, costUsd: 0 });
-  const dimensions = judgeDimensionsFor(evalCase, suite);
+  // Time passes where a mock takes it, and is not waited for: a tool's delay is latency all the same.
+  let clock = 0;
+  const agent = createOpenAiAgent({
+    sleep: (ms, until) => {
+      if (ms >= LONG_MS) return sleep(ms, until);
+      clock += ms;
+      return Promise.resolve();
+    },
+  });
+  const trajectory = await agent.run({ evalCase, trialIndex, suite, suiteRoot, model, signal, now: () => clock });
+  const costUsd = costOf(trajectory.usage, trajectory.model, suite.prices);
+  const deterministic = scoreTrial({ evalCase, trajectory, suite, costUsd });
+  const dimensions = openDimensions(evalCase, suite, deterministic);
   const judged =
     suite.judge === null
       ? []

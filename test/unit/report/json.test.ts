@@ -21,6 +21,7 @@ test('the JSON report is the model, keys stable', () => {
     'comparison',
     'baseline_label',
     'gates',
+    'calibration',
     'unmatched_calls',
     'next_steps',
   ]);

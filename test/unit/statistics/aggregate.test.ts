@@ -8,10 +8,10 @@ import { compareCaseIds } from '../../../src/statistics/case-order.ts';
 import { reduceCase } from '../../../src/statistics/reduce.ts';
 import { completed, errored, facts, score, trial } from '../../fixtures/trials.ts';
 
-function aggregate(cases: CaseResult[], judgeAgreement: number | null = null): EvaluationResult {
+function aggregate(cases: CaseResult[]): EvaluationResult {
   const aggregator = createAggregator();
   for (const one of cases) aggregator.add(one);
-  return aggregator.finish({ judgeAgreement });
+  return aggregator.finish();
 }
 
 function metric(result: EvaluationResult, name: string) {
@@ -176,8 +176,7 @@ describe('createAggregator', () => {
       reduceCase(facts(id, 1), [
         trial(id, 1, { scores: Object.entries(values).map(([name, value]) => score(name, value)) }),
       ]);
-    const layers = (cases: CaseResult[], agreement: number | null = null) =>
-      aggregate(cases, agreement).diagnosis.map(({ layer, case_ids }) => [layer, case_ids]);
+    const layers = (cases: CaseResult[]) => aggregate(cases).diagnosis.map(({ layer, case_ids }) => [layer, case_ids]);
     expect(
       layers([
         scored('a', { task_completion: 0, plan_quality: 0.5 }),
@@ -194,8 +193,7 @@ describe('createAggregator', () => {
     expect(layers([scored('a', { task_completion: 0, step_efficiency: 0.4 })])).toEqual([]);
     expect(layers([caseOf('a', [1, 0])])).toEqual([['all', ['a']]]);
     expect(layers([reduceCase(facts('a', 1), [errored('a', 1)])])).toEqual([['infrastructure', ['a']]]);
-    expect(layers([caseOf('a', [1])], 0.84)).toEqual([['rubric', []]]);
-    expect(layers([caseOf('a', [1])], 0.85)).toEqual([]);
+    expect(layers([caseOf('a', [1])])).toEqual([]);
   });
 
   test('a diagnosis lists the 20 worst cases and counts them all', () => {

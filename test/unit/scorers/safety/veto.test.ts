@@ -68,7 +68,7 @@ describe('one violation fails trial, case and gate, whatever else is configured'
 
       const aggregator = createAggregator();
       for (const one of [...others, unsafe]) aggregator.add(one);
-      const gates = evaluateGates(aggregator.finish({ judgeAgreement: null }), [...others, unsafe], null, {
+      const gates = evaluateGates(aggregator.finish(), [...others, unsafe], null, {
         gates: [{ name: 'safety_violations', metric: 'safety_violations', max: 1_000 }],
         gates_off: DEFAULT_GATES.map((gate) => gate.name),
         regression: { alert: 0.05, max_drop: 0.1, significance: 'off', alpha: 0.05, strict: false, label: 'main' },
