@@ -4,6 +4,7 @@
  */
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import type { Json } from '../../core/json.ts';
 import { killTree, taskkillArguments } from './kill-tree.ts';
 import { type ContextLink, createModuleContext, plain } from './module-context.ts';
 import type {
@@ -89,6 +90,20 @@ async function run(runId: number, task: ModuleTask): Promise<void> {
   send(runId, message);
 }
 
+/** Numbers that JSON has no form for are written out: they must not arrive as null, which has a meaning of its own. */
+async function score(runId: number, input: Json): Promise<void> {
+  let message: ChildMessage;
+  try {
+    const text = JSON.stringify(await (agent as unknown as (input: Json) => unknown)(input), (_key, value: unknown) =>
+      typeof value === 'number' && !Number.isFinite(value) ? `(${value})` : value,
+    );
+    message = { type: 'returned', value: text === undefined ? null : (JSON.parse(text) as Json) };
+  } catch (error) {
+    message = { type: 'failed', phase: 'run', error: failureOf(error) };
+  }
+  send(runId, message);
+}
+
 /** An error nobody awaited: the module's, so the trial is told; but what state it left is unknown, so the child ends. */
 function onStray(error: unknown): void {
   if (current === null) process.exit(1);
@@ -103,5 +118,6 @@ process.on('disconnect', () => killTree(process.pid));
 process.on('message', ({ runId, message }: Envelope<ParentMessage>) => {
   if (message.type === 'load') void load(runId, message.place);
   else if (message.type === 'run') void run(runId, message.task);
+  else if (message.type === 'score') void score(runId, message.input);
   else if (current?.runId === runId) current.link.receive(message);
 });

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { ModelReply } from '../../core/model.ts';
 import type { ChildMessage, ModuleContextData, ParentMessage } from './module-protocol.ts';
+import { type Recorded, wrapTools } from './wrap-tools.ts';
 
 /** A function a module may call as a tool. */
 export type ToolFunction = (args?: JsonObject) => Promise<Json>;
@@ -20,8 +21,11 @@ export interface ModuleContext extends Omit<ModuleContextData, 'toolNames'> {
   /** The case's tools, answered by the mock world and recorded. Each rejects with {@link CallError} when the tool fails. */
   tools: Record<string, ToolFunction>;
   callTool(name: string, args?: JsonObject): Promise<Json>;
-  /** The module's own tools, recorded: functions, or objects with an `execute` function. Their code is not changed. */
-  wrap<T extends Record<string, unknown>>(tools: T): T;
+  /**
+   * The module's own tools, recorded: functions, or tools of the Vercel AI SDK, the OpenAI Agents SDK or LangChain, as an
+   * object by name or as a list. Their code is not changed.
+   */
+  wrap<T extends Record<string, unknown> | readonly unknown[]>(tools: T): T;
   /** A model call that is journaled: a retried trial replays it. `{model, messages, tools?, temperature?, seed?, …}`. */
   complete(request: JsonObject): Promise<ModelReply>;
   /** Aborted when the trial is canceled or its time is used up; the process is killed shortly after. */
@@ -54,13 +58,13 @@ export function createModuleContext(data: ModuleContextData, send: (message: Chi
     const group = groups.begin();
     return ask<Json>((callId) => ({ type: 'call', callId, group, tool, args: sent })).finally(groups.end);
   };
-  const record = async (tool: string, args: unknown, run: () => unknown): Promise<unknown> => {
+  const record: Recorded = async (tool, args, run, shown = (result) => result) => {
     lastId += 1;
     const callId = lastId;
     send({ type: 'started', callId, group: groups.begin(), tool, args: plain(args) });
     try {
       const result = await run();
-      send({ type: 'ended', callId, result: plain(result), error: null });
+      send({ type: 'ended', callId, result: plain(shown(result)), error: null });
       return result;
     } catch (error) {
       send({ type: 'ended', callId, result: null, error: { kind: 'threw', message: String(error) } });
@@ -83,7 +87,7 @@ export function createModuleContext(data: ModuleContextData, send: (message: Chi
     },
     receive(message) {
       if (message.type === 'abort') controller.abort(new Error(message.reason));
-      if (message.type === 'abort' || message.type === 'load' || message.type === 'run') return;
+      if (message.type !== 'answer' && message.type !== 'completion' && message.type !== 'refusal') return;
       const call = waiting.get(message.callId);
       waiting.delete(message.callId);
       if (message.type === 'refusal') call?.reject(new CallError(message.error));
@@ -106,28 +110,6 @@ function createCallGroups(): { begin(): number; end(): void } {
       open -= 1;
     },
   };
-}
-
-type Recorded = (tool: string, args: unknown, run: () => unknown) => Promise<unknown>;
-
-function wrapTools<T extends Record<string, unknown>>(tools: T, record: Recorded): T {
-  const wrapped = Object.entries(tools).map(([name, tool]) => [name, wrapTool(name, tool, record)]);
-  return Object.fromEntries(wrapped) as T;
-}
-
-function wrapTool(name: string, tool: unknown, record: Recorded): unknown {
-  if (typeof tool === 'function') {
-    return function wrappedTool(this: unknown, ...args: unknown[]): Promise<unknown> {
-      return record(name, args[0], () => tool.apply(this, args) as unknown);
-    };
-  }
-  if (typeof tool !== 'object' || tool === null || !('execute' in tool) || typeof tool.execute !== 'function') {
-    throw new TypeError(`wrap: tool ${name} is neither a function nor an object with an execute function`);
-  }
-  const { execute } = tool;
-  const run = (...args: unknown[]): Promise<unknown> =>
-    record(name, args[0], () => execute.apply(tool, args) as unknown);
-  return Object.assign(Object.create(Object.getPrototypeOf(tool) as object) as object, tool, { execute: run });
 }
 
 /**

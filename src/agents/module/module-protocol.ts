@@ -50,6 +50,8 @@ export interface Envelope<T> {
 export type ParentMessage =
   | { type: 'load'; place: ModulePlace }
   | { type: 'run'; task: ModuleTask }
+  /** One trial for a module that is a scorer: its function gets this value alone. */
+  | { type: 'score'; input: Json }
   | { type: 'answer'; callId: number; value: Json }
   | { type: 'completion'; callId: number; reply: ModelReply }
   | { type: 'refusal'; callId: number; error: { kind: string; message: string } }

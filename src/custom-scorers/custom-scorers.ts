@@ -1,0 +1,130 @@
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { loadModule } from '../agents/module/module-load.ts';
+import { createModulePool } from '../agents/module/module-pool.ts';
+import { type ModuleProcess, startModuleProcess } from '../agents/module/module-process.ts';
+import type { ChildMessage } from '../agents/module/module-protocol.ts';
+import { WorkerCrashError } from '../agents/module/worker-crash.ts';
+import { abortError } from '../agents/sleep.ts';
+import { startTimeCap } from '../agents/time-cap.ts';
+import { UserError } from '../core/errors.ts';
+import type { Json } from '../core/json.ts';
+import type { CustomScorerConfig } from '../core/suite.ts';
+import type { CustomScorerInput } from '../scorers/custom/custom-scorer.ts';
+import { readCustomScore, unscored } from '../scorers/custom/read-custom-score.ts';
+import type { ScoreDraft } from '../scorers/scorer.ts';
+import { scorerEnvironment } from './scorer-environment.ts';
+
+export interface CustomScorersOptions {
+  /** Absolute folder of the suite file; paths are relative to it. */
+  suiteRoot: string;
+  /** Environment of this process; scorers see only what a program needs to run. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** Most processes at a time; default: one a core. */
+  maxProcesses?: number;
+  /** Receives what scorers print. Default: dropped. */
+  log?: (text: string) => void;
+}
+
+/** The user's own scorers, each trial in a child process: one that throws, loops or dies costs its own score and nothing else. */
+export interface CustomScorers {
+  /**
+   * The scores of one trial, in the order of the suite. Rejects only with `AbortError`: whatever the scorers do is a score,
+   * null with the cause where they gave none.
+   */
+  score(input: Omit<CustomScorerInput, 'options'>, signal: AbortSignal): Promise<ScoreDraft[]>;
+  /** Ends every process. */
+  close(): Promise<void>;
+}
+
+type Pool = ReturnType<typeof createModulePool>;
+
+/** Processes are started when the first trial is scored. */
+export function createCustomScorers(
+  configs: readonly CustomScorerConfig[],
+  options: CustomScorersOptions,
+): CustomScorers {
+  const maxProcesses = options.maxProcesses ?? availableParallelism();
+  const env = scorerEnvironment(options.env);
+  const { log } = options;
+  const pool = createModulePool({
+    start: () => startModuleProcess({ env, ...(log === undefined ? {} : { log }) }),
+    maxProcesses,
+  });
+  return {
+    score: (input, signal) =>
+      Promise.all(
+        configs.map((config) => scoreOne(pool, config, { input, maxProcesses, suiteRoot: options.suiteRoot }, signal)),
+      ),
+    close: () => pool.close(),
+  };
+}
+
+interface Work {
+  input: Omit<CustomScorerInput, 'options'>;
+  maxProcesses: number;
+  suiteRoot: string;
+}
+
+async function scoreOne(
+  pool: Pool,
+  config: CustomScorerConfig,
+  { input, maxProcesses, suiteRoot }: Work,
+  signal: AbortSignal,
+): Promise<ScoreDraft> {
+  const child = await pool.acquire(maxProcesses, signal);
+  let reusable = false;
+  try {
+    const path = resolve(suiteRoot, config.path);
+    await loadModule(child, { path, exportName: config.export ?? 'default' }, signal);
+    const task = { ...input, options: config.options } as unknown as Json;
+    const result = await ask(child, config, task, signal);
+    reusable = result.reusable;
+    return result.score;
+  } catch (error) {
+    if (signal.aborted) throw abortError(signal);
+    if (error instanceof UserError || error instanceof WorkerCrashError) return unscored(config, causeOf(error));
+    throw error;
+  } finally {
+    await pool.release(child, reusable);
+  }
+}
+
+/** The process machinery is the agents': its messages name an agent module. */
+function causeOf(error: Error): string {
+  return error.message.replace('the agent module', "the scorer's module");
+}
+
+interface Asked {
+  score: ScoreDraft;
+  /** False when the process may still be at work, or its state is unknown. */
+  reusable: boolean;
+}
+
+async function ask(child: ModuleProcess, config: CustomScorerConfig, task: Json, signal: AbortSignal): Promise<Asked> {
+  const cap = startTimeCap(signal, config.timeout_ms);
+  const answered = new Promise<Extract<ChildMessage, { type: 'returned' | 'failed' }>>((resolve) => {
+    child.listen((message) => {
+      if (message.type === 'returned' || message.type === 'failed') resolve(message);
+    });
+  });
+  const stopped = new Promise<null>((resolve) => {
+    if (cap.signal.aborted) resolve(null);
+    else cap.signal.addEventListener('abort', () => resolve(null), { once: true });
+  });
+  try {
+    child.send({ type: 'score', input: task });
+    const ended = await Promise.race([answered, child.ended, stopped]);
+    if (signal.aborted) throw abortError(signal);
+    if (ended === null) {
+      return { score: unscored(config, `no score within timeout_ms (${config.timeout_ms} ms)`), reusable: false };
+    }
+    if (ended instanceof Error) throw ended;
+    if (ended.type === 'returned') return { score: readCustomScore(config, ended.value), reusable: true };
+    const { name, message, at } = ended.error;
+    const place = at === null ? '' : ` (${at})`;
+    return { score: unscored(config, `it threw ${name}: ${message}${place}`), reusable: ended.phase === 'run' };
+  } finally {
+    cap.dispose();
+  }
+}
