@@ -41,6 +41,8 @@ describe('answer_quality', () => {
     // 0.35 + 0.25 + 0 + 0.15 = 0.75: exactly at the threshold, whatever the floats say.
     [parts(1, 1, 0, 1), 0.75, true],
     [parts(1, 1, 0, 0.99), 0.7485, false],
+    // The example of docs/scoring.md.
+    [parts(0.9, 0.8, 1, 0.6), 0.855, true],
     ['{"Accuracy":"1","COMPLETENESS":"1.0","no_hallucination":"1e0","professionalism":" 1 "}', 1, true],
   ])('%s has the value %d, passed %s', async (text, value, passed) => {
     const { draft } = await judgeOne([reply(text)], { dimension: 'answer_quality' });
