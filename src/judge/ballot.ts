@@ -113,6 +113,7 @@ function verdictOf(answer: JudgeAnswer, { dimension, prompt }: Ballot, place: Ba
     vote: place.vote,
     round: place.round,
     prompt_hash: prompt.hash,
+    judge: place.config.model,
     model: answer.model ?? place.config.model,
     params: paramsOf(place.config),
     raw_reply: answer.rawReply,
@@ -138,6 +139,7 @@ function reasonOf(answer: JudgeAnswer): string {
 
 function paramsOf(config: JudgeConfig): JsonObject {
   return {
+    model: config.model,
     temperature: config.temperature,
     ...(config.seed === undefined ? {} : { seed: config.seed }),
     max_output_tokens: config.max_output_tokens,
@@ -171,7 +173,7 @@ function draftOfOne(verdict: VerdictRecord): JudgeDraft {
 
 function draftOfVotes({ dimension }: Ballot, verdicts: readonly VerdictRecord[], config: JudgeConfig): JudgeDraft {
   const rule = { aggregate: config.aggregate ?? 'majority', scale: dimension.scale, passesAt: dimension.passesAt };
-  const votes = verdicts.map((verdict): Vote => ({ ...verdict, cause: verdict.unscored_cause }));
+  const votes = verdicts.map((verdict): Vote => ({ ...verdict, model: verdict.judge, cause: verdict.unscored_cause }));
   const joined = joinVotes(votes, rule);
   const flags = [...new Set(verdicts.flatMap((verdict) => verdict.flags))];
   return {
@@ -187,7 +189,7 @@ function draftOfVotes({ dimension }: Ballot, verdicts: readonly VerdictRecord[],
       disagreement: joined.disagreement,
       votes: verdicts.map((verdict) => ({
         vote: verdict.vote,
-        model: verdict.model,
+        model: verdict.judge,
         value: verdict.value,
         passed: verdict.passed,
         ...(verdict.parsed === null ? {} : { verdict: verdict.parsed }),

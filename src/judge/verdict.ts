@@ -39,9 +39,11 @@ export interface VerdictRecord {
   /** 0-based: the how manieth judging of this trajectory. */
   round: number;
   prompt_hash: string;
+  /** The model asked for: which judge of a panel it is. */
+  judge: string;
   /** The model that answered, as the endpoint named it; else the one asked for. */
   model: string;
-  /** Sampling parameters and response format of the request. */
+  /** Model, sampling parameters and response format of the request. */
   params: JsonObject;
   /** The reply that decided, as received; null when there was no text. */
   raw_reply: string | null;
