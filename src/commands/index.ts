@@ -7,6 +7,7 @@ import { registerCompare } from './results/compare.ts';
 import { registerDb } from './stack/db.ts';
 import { registerDelete } from './results/delete.ts';
 import { registerDoctor } from './stack/doctor.ts';
+import { registerExport } from './suites/export.ts';
 import { registerGate } from './results/gate.ts';
 import { registerImport } from './suites/import.ts';
 import { registerInit } from './suites/init.ts';
@@ -26,6 +27,7 @@ import { registerSql } from './results/sql.ts';
 import { registerStatus } from './results/status.ts';
 import { registerUnpause } from './run/unpause.ts';
 import { registerUp } from './stack/up.ts';
+import { registerServe } from './stack/serve.ts';
 import { registerWorker } from './stack/worker.ts';
 
 type Register = (program: Command, context: CommandContext) => void;
@@ -51,8 +53,8 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly Register[]
       registerSql,
     ],
   ],
-  ['Data:', [registerImport, registerScore]],
-  ['Operate:', [registerUp, registerWorker, registerDb, registerDoctor, registerMockModel]],
+  ['Data:', [registerImport, registerExport, registerScore]],
+  ['Operate:', [registerUp, registerServe, registerWorker, registerDb, registerDoctor, registerMockModel]],
 ];
 
 const HELP = `
