@@ -1,4 +1,4 @@
-import type { EvalCase } from '../core/case.ts';
+import type { EvalCase, SubAgentDefinition } from '../core/case.ts';
 import { isRetried, ModelError, stopsEvaluation } from '../core/errors.ts';
 import type { TrialModel } from '../core/model.ts';
 import type { JudgeConfig, JudgeDimension } from '../core/suite.ts';
@@ -18,6 +18,8 @@ export interface JudgeTrialInput {
   config: JudgeConfig;
   /** Which dimensions to judge; see `openDimensions` of the scorers. */
   dimensions: readonly JudgeDimension[];
+  /** The suite's sub-agents, of cases that list none of their own. Default none. */
+  subAgents?: readonly SubAgentDefinition[];
   prompts: PromptSet;
   /** Calls through here are journaled: a retried activity pays for none twice. */
   model: TrialModel;
@@ -40,7 +42,8 @@ export interface JudgeTrialResult {
  * Of several failures the one that stops the evaluation is thrown first, one that would be retried last.
  */
 export async function judgeTrial(input: JudgeTrialInput): Promise<JudgeTrialResult> {
-  const subject = { evalCase: input.evalCase, trajectory: input.trajectory };
+  const { evalCase, trajectory, subAgents = [] } = input;
+  const subject = { evalCase, trajectory, subAgents };
   const unrecorded: JudgeDraft[] = [];
   const asked = input.dimensions
     .map((name) => DIMENSIONS[name])

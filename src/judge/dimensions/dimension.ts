@@ -1,4 +1,4 @@
-import type { EvalCase } from '../../core/case.ts';
+import type { EvalCase, SubAgentDefinition } from '../../core/case.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { JudgeDimension } from '../../core/suite.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
@@ -21,6 +21,8 @@ export interface Reading {
 export interface JudgeSubject {
   evalCase: EvalCase;
   trajectory: Trajectory;
+  /** The suite's sub-agents. */
+  subAgents: readonly SubAgentDefinition[];
 }
 
 /** A variable a prompt of the dimension may use. */

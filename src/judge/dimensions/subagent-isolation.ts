@@ -1,3 +1,4 @@
+import type { EvalCase, SubAgentDefinition } from '../../core/case.ts';
 import { queryOf } from '../../core/case.ts';
 import { canonicalJson } from '../../core/json.ts';
 import { criteriaOf } from '../subject/expectations.ts';
@@ -15,14 +16,20 @@ export const subagentIsolation: DimensionSpec = {
     optional: ['query', 'criteria', 'answer'],
     fromAgent: ['main_steps', 'sub_steps', 'answer'],
   }),
-  content: ({ evalCase, trajectory }) => ({
+  content: ({ evalCase, trajectory, subAgents }) => ({
     query: queryOf(evalCase),
     main_steps: stepsOf(trajectory),
     sub_steps: subAgentSteps(trajectory.sub_agents),
-    declared: listed((evalCase.context?.sub_agents ?? []).map((declared) => canonicalJson(declared))),
+    declared: listed(declaredOf(evalCase, subAgents).map((declared) => canonicalJson(declared))),
     criteria: criteriaOf(evalCase),
     answer: trajectory.answer,
   }),
   // Every rule would hold for want of anything that could break it.
   notRecorded: ({ trajectory }) => (trajectory.sub_agents.length === 0 ? 'no sub-agent was dispatched' : null),
 };
+
+/** The case's sub-agents, a name standing for the suite's of that name; else all of the suite. */
+function declaredOf(evalCase: EvalCase, shared: readonly SubAgentDefinition[]): (string | SubAgentDefinition)[] {
+  const own = evalCase.context?.sub_agents ?? shared;
+  return own.map((one) => (typeof one === 'string' ? (shared.find(({ name }) => name === one) ?? one) : one));
+}

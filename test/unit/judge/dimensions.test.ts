@@ -204,7 +204,11 @@ describe('what a judge is shown', () => {
     evalCase: Partial<EvalCase> = {},
     trial: Partial<Trajectory> = {},
   ): Record<string, string | null> =>
-    DIMENSIONS[name].content({ evalCase: { ...RICH_CASE, ...evalCase }, trajectory: { ...RICH_TRIAL, ...trial } });
+    DIMENSIONS[name].content({
+      evalCase: { ...RICH_CASE, ...evalCase },
+      trajectory: { ...RICH_TRIAL, ...trial },
+      subAgents: [{ name: 'clerk', tools: ['files'] }],
+    });
 
   test.each(JUDGE_DIMENSIONS)('%s: every variable has content, and there is no other', (name) => {
     const shown = content(name);
@@ -264,6 +268,11 @@ describe('what a judge is shown', () => {
         'returned: seen',
       ].join('\n'),
     );
+    const declared = (sub_agents?: string[]): unknown =>
+      content('subagent_isolation', { context: sub_agents === undefined ? {} : { sub_agents } })['declared'];
+    expect(content('subagent_isolation')['declared']).toBe('1. {"name":"scout","tools":["weather"]}');
+    expect(declared(['clerk', 'nobody'])).toBe('1. {"name":"clerk","tools":["files"]}\n2. "nobody"');
+    expect(declared()).toBe('1. {"name":"clerk","tools":["files"]}');
     const [run] = RICH_TRIAL.sub_agents;
     const blocked = {
       ...run!,
@@ -325,11 +334,13 @@ describe('what a judge is shown', () => {
     const shown = DIMENSIONS.multi_turn_coherence.content({
       evalCase: dialogue,
       trajectory: { ...RICH_TRIAL, messages },
+      subAgents: [],
     });
     expect(shown).toMatchObject({ query: 'c?', history: 'user: a?\nassistant: A.\nuser: b?\nassistant: B.' });
     const silent = DIMENSIONS.multi_turn_coherence.content({
       evalCase: dialogue,
       trajectory: { ...RICH_TRIAL, messages: [] },
+      subAgents: [],
     });
     expect(silent['history']).toBe('user: a?\nuser: b?');
   });
@@ -344,7 +355,7 @@ describe('what a judge is shown', () => {
         { role: 'user', content: 'three' },
       ],
     };
-    const shown = DIMENSIONS.multi_turn_coherence.content({ evalCase, trajectory: RICH_TRIAL });
+    const shown = DIMENSIONS.multi_turn_coherence.content({ evalCase, trajectory: RICH_TRIAL, subAgents: [] });
     expect(shown).toMatchObject({ query: 'three', history: 'user: one\nassistant: two' });
   });
 

@@ -218,7 +218,7 @@ describe('render → parse: what the agent wrote never changes the verdict', () 
     const seen = { echoedPass: 0 };
     fc.assert(
       fc.property(agentText(name), (text) => {
-        const content = dimension.content({ evalCase: CASE, trajectory: trialSaying(text) });
+        const content = dimension.content({ evalCase: CASE, trajectory: trialSaying(text), subAgents: [] });
         const shown = shownData(content, dimension.variables);
         const rendered = renderPrompt(prompt, content, prompts.none);
         for (const [variable, value] of Object.entries(content)) {
