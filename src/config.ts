@@ -41,6 +41,7 @@ const schema = z.object({
   ASSAY_SHARD_SIZE: z.coerce.number().int().min(1).max(500).default(400),
   ASSAY_SHARD_WINDOW: z.coerce.number().int().min(1).max(100).default(4),
   ASSAY_ENDPOINT_GRACE_MS: milliseconds(60_000),
+  ASSAY_SERVE_TOKEN: optionalText,
   ASSAY_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('warn'),
   OPENAI_API_KEY: optionalText,
   OPENAI_BASE_URL: address(['http:', 'https:'], 'https://api.openai.com/v1').refine(
@@ -73,6 +74,8 @@ export interface Config {
   shardWindow: number;
   /** How long an endpoint that had answered may be unreachable before the evaluation stops; default 60,000. */
   endpointGraceMs: number;
+  /** Bearer token that `assay serve` asks for; undefined: none, on loopback only. */
+  serveToken: string | undefined;
   logLevel: 'debug' | 'info' | 'warn' | 'error';
   openaiApiKey: string | undefined;
   openaiBaseUrl: string | undefined;
@@ -112,6 +115,7 @@ export function readConfig(env: Record<string, string | undefined> = process.env
     shardSize: values.ASSAY_SHARD_SIZE,
     shardWindow: values.ASSAY_SHARD_WINDOW,
     endpointGraceMs: values.ASSAY_ENDPOINT_GRACE_MS,
+    serveToken: values.ASSAY_SERVE_TOKEN,
     logLevel: values.ASSAY_LOG_LEVEL,
     openaiApiKey: values.OPENAI_API_KEY,
     openaiBaseUrl: values.OPENAI_BASE_URL,

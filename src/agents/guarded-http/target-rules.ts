@@ -10,6 +10,8 @@ export interface TargetRules {
   allowPrivate: boolean;
   /** The typed address is allowed wherever it is, for its own host and port. Default false: on loopback only. */
   trustTyped?: boolean;
+  /** False: not even on loopback, for addresses a user did not write. Default true. */
+  trustLoopback?: boolean;
 }
 
 /** An address found on the way (in a card, a redirect, a name server's answer) that no request may be sent to. */
@@ -43,7 +45,8 @@ export function checkUrl(url: URL, rules: TargetRules): void {
  */
 export function checkAddress(address: string, url: URL, rules: TargetRules): void {
   if (rules.allowPrivate || isPublicAddress(address)) return;
-  if (isTyped(url, rules) && (rules.trustTyped === true || isTypedLoopback(address, url))) return;
+  const trusted = rules.trustTyped === true || (rules.trustLoopback !== false && isTypedLoopback(address, url));
+  if (isTyped(url, rules) && trusted) return;
   const at = url.hostname.replace(/^\[|\]$/g, '') === address ? '' : ` (${address})`;
   throw new BlockedTargetError(`${shown(url)}${at}`, 'that is a private, link-local or reserved address');
 }

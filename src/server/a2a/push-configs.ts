@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { TaskPushNotificationConfig } from '@a2a-js/sdk';
+import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
+import { isJsonObject, type Json } from '../../core/json.ts';
+import { type A2aTaskRow, changeA2aTask } from '../../db/a2a-tasks.ts';
+import type { Db } from '../../db/connect.ts';
+
+/** A configuration, and the protocol version its webhook is told in. */
+export interface StoredPushConfig {
+  config: TaskPushNotificationConfig;
+  wireVersion: string;
+}
+
+/** Most webhooks of one task. */
+const MOST_CONFIGS = 10;
+
+/** The push configurations of tasks, kept with them. */
+export interface PushConfigs {
+  add(config: TaskPushNotificationConfig, wireVersion: string): Promise<TaskPushNotificationConfig>;
+  get(taskId: string, id: string): Promise<TaskPushNotificationConfig>;
+  list(taskId: string): Promise<TaskPushNotificationConfig[]>;
+  remove(taskId: string, id: string): Promise<void>;
+}
+
+export function createPushConfigs(db: Db, require: (taskId: string) => Promise<A2aTaskRow>): PushConfigs {
+  const list = async (taskId: string): Promise<TaskPushNotificationConfig[]> =>
+    storedConfigs(await require(taskId)).map(({ config }) => config);
+  return {
+    async add(config, wireVersion) {
+      const row = await require(config.taskId);
+      const named = withId(config);
+      const others = storedConfigs(row).filter((one) => one.config.id !== named.id);
+      if (others.length >= MOST_CONFIGS) {
+        throw new RequestMalformedError(`A task has at most ${MOST_CONFIGS} push configurations.`);
+      }
+      const all = [...others.map((one) => configJson(one.config, one.wireVersion)), configJson(named, wireVersion)];
+      await changeA2aTask(db, row.id, { push_configs: all });
+      return named;
+    },
+    async get(taskId, id) {
+      const config = (await list(taskId)).find((one) => one.id === id);
+      if (config === undefined) throw new TaskNotFoundError(`There is no push configuration ${id} of task ${taskId}.`);
+      return config;
+    },
+    list,
+    async remove(taskId, id) {
+      const row = await require(taskId);
+      const left = storedConfigs(row).filter((one) => one.config.id !== id);
+      await changeA2aTask(db, row.id, { push_configs: left.map((one) => configJson(one.config, one.wireVersion)) });
+    },
+  };
+}
+
+/** @throws RequestMalformedError when the webhook is no http or https address */
+export function withId(config: TaskPushNotificationConfig): TaskPushNotificationConfig {
+  const url = URL.canParse(config.url) ? new URL(config.url) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}` !== '') {
+    throw new RequestMalformedError('The url of a push configuration must be an http or https address.');
+  }
+  return { ...config, id: config.id === '' ? randomUUID() : config.id };
+}
+
+export function configJson(config: TaskPushNotificationConfig, wireVersion: string): Json {
+  return { config: TaskPushNotificationConfig.toJSON(config) as Json, wire_version: wireVersion };
+}
+
+export function storedConfigs(row: Pick<A2aTaskRow, 'id' | 'push_configs'>): StoredPushConfig[] {
+  return row.push_configs.flatMap((stored) => {
+    if (!isJsonObject(stored)) return [];
+    const { config, wire_version: version } = stored;
+    return [
+      {
+        config: { ...TaskPushNotificationConfig.fromJSON(config), taskId: row.id },
+        wireVersion: typeof version === 'string' ? version : '1.0',
+      },
+    ];
+  });
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { Message, type Task } from '@a2a-js/sdk';
+import { TaskNotCancelableError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
+import { TaskState } from '@a2a-js/sdk';
+import { bringToRest } from '../../commands/run/cancel-evaluation.ts';
+import { startEvaluation } from '../../commands/run/start-evaluation.ts';
+import { whileUnavailable } from '../../commands/stack/while-unavailable.ts';
+import type { CommandContext } from '../../commands/context.ts';
+import type { Session } from '../../commands/session.ts';
+import { UserError } from '../../core/errors.ts';
+import type { Json } from '../../core/json.ts';
+import {
+  type A2aTaskRow,
+  a2aTasksOfContext,
+  changeA2aTask,
+  countRunningA2aTasks,
+  insertA2aTask,
+} from '../../db/a2a-tasks.ts';
+import { createEvaluation, type NewEvaluation } from '../../db/create-evaluation.ts';
+import { deleteEvaluation, requireEvaluation } from '../../db/evaluations.ts';
+import { agentMessage } from './parts.ts';
+import type { Plan, Served } from './served.ts';
+import { isTerminal, stateOf } from './task-view.ts';
+
+export interface TaskStarter {
+  /**
+   * Takes a message into a task, a new one for `task` null: its evaluation is stored and started, or the task waits for
+   * what is missing. Returns the task's id.
+   */
+  take(message: Message, task: A2aTaskRow | null, push: Json[]): Promise<string>;
+  /** @throws TaskNotCancelableError when it has ended otherwise */
+  cancel(row: A2aTaskRow, view: Task): Promise<void>;
+}
+
+export interface TaskStarterDeps {
+  context: CommandContext;
+  session: Session;
+  served: Served;
+  /** Tasks that may run at once; more are rejected. */
+  maxTasks: number;
+  /** True when a worker of this process carries out what is asked of evaluations. */
+  ownWorker: boolean;
+}
+
+export function createTaskStarter(deps: TaskStarterDeps): TaskStarter {
+  const { session, served, context } = deps;
+  return {
+    async take(message, task, push) {
+      const id = task?.id ?? randomUUID();
+      const contextId = task?.context_id ?? (message.contextId === '' ? randomUUID() : message.contextId);
+      const earlier = await a2aTasksOfContext(session.db, served.key, contextId);
+      const outcome = await planOf(deps, { message, task, context: earlier });
+      const history = [...historyOf(task), Message.toJSON({ ...message, taskId: id, contextId }) as Json];
+      const place = { id, contextId, task, history, push };
+      if (outcome.kind === 'start') await begin(deps, place, outcome.wanted);
+      else await settle(deps, place, outcome);
+      return id;
+    },
+    async cancel(row, view) {
+      const state = stateOf(view);
+      if (state === TaskState.TASK_STATE_CANCELED) return;
+      if (isTerminal(state)) throw new TaskNotCancelableError(`Task ${row.id} has ended.`);
+      if (state === TaskState.TASK_STATE_INPUT_REQUIRED || row.evaluation_id === null) {
+        await changeA2aTask(session.db, row.id, { state: 'canceled', note: 'canceled' }, row);
+        return;
+      }
+      const evaluation = await requireEvaluation(session.db, row.evaluation_id);
+      const patience = { forWorkers: deps.ownWorker ? 30_000 : 5_000, inAll: 60_000, ownWorker: !deps.ownWorker };
+      await bringToRest(context, session, evaluation, patience);
+    },
+  };
+}
+
+type Outcome = Plan | { kind: 'reject'; reason: string };
+
+async function planOf(deps: TaskStarterDeps, turn: Parameters<Served['plan']>[0]): Promise<Outcome> {
+  const { served, session, maxTasks } = deps;
+  try {
+    const plan = await served.plan(turn);
+    if (plan.kind === 'ask') return plan;
+    const running = await countRunningA2aTasks(session.db, served.key);
+    if (running < maxTasks) return plan;
+    return { kind: 'reject', reason: `${running} tasks are running, which is as many as this server takes; try later` };
+  } catch (error) {
+    // The suite or its surroundings are not as they must be: the client cannot mend that, and must know.
+    if (error instanceof UserError) return { kind: 'reject', reason: error.message };
+    throw error;
+  }
+}
+
+interface Place {
+  id: string;
+  contextId: string;
+  task: A2aTaskRow | null;
+  history: Json[];
+  push: Json[];
+}
+
+/** What was said so far, the question the task waited with included. */
+function historyOf(task: A2aTaskRow | null): Json[] {
+  if (task === null) return [];
+  const { history, note, state, id, context_id: contextId } = task;
+  if (state !== 'waiting' || note === null) return history;
+  const question = agentMessage({ taskId: id, contextId }, `${id}/question/${history.length}`, note);
+  return [...history, Message.toJSON(question) as Json];
+}
+
+/** The rows are committed before the workflow is started, so that a death in between loses nothing: see `recoverTasks`. */
+async function begin(deps: TaskStarterDeps, place: Place, wanted: NewEvaluation): Promise<void> {
+  const { db, client, config } = deps.session;
+  await createEvaluation(db, wanted);
+  const stored = await store(deps, place, { state: 'started', note: null, evaluation_id: wanted.id });
+  if (!stored) {
+    await deleteEvaluation(db, wanted.id);
+    throw new UnsupportedOperationError(`Task ${place.id} has got another message meanwhile.`);
+  }
+  const row = await requireEvaluation(db, wanted.id);
+  await whileUnavailable(() => startEvaluation(client, config.taskQueue, row));
+}
+
+async function settle(
+  deps: TaskStarterDeps,
+  place: Place,
+  outcome: Exclude<Outcome, { kind: 'start' }>,
+): Promise<void> {
+  const change =
+    outcome.kind === 'ask'
+      ? { state: 'waiting' as const, note: outcome.question }
+      : { state: 'rejected' as const, note: outcome.reason };
+  const stored = await store(deps, place, { ...change, evaluation_id: null });
+  if (!stored) throw new UnsupportedOperationError(`Task ${place.id} has got another message meanwhile.`);
+}
+
+async function store(
+  { session: { db }, served }: TaskStarterDeps,
+  { id, contextId, task, history, push }: Place,
+  change: Pick<A2aTaskRow, 'state' | 'note' | 'evaluation_id'>,
+): Promise<boolean> {
+  if (task !== null) {
+    const configs = push.length === 0 ? {} : { push_configs: [...task.push_configs, ...push] };
+    return changeA2aTask(db, id, { ...change, ...configs, history }, task);
+  }
+  await insertA2aTask(db, { id, context_id: contextId, served: served.key, history, push_configs: push, ...change });
+  return true;
+}
