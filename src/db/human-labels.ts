@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import { escapeText } from '../core/storable-text.ts';
 import type { Db } from './connect.ts';
 import { toJsonb } from './escape.ts';
 
@@ -26,12 +25,7 @@ export interface LabelledScore extends HumanLabel {
  * @returns indexes of labels whose trial has no trajectory: then nothing is stored
  */
 export async function saveHumanLabels(db: Db, evaluationId: string, labels: readonly HumanLabel[]): Promise<number[]> {
-  const input = labels.map((label, at) => ({
-    at,
-    ...label,
-    case_id: escapeText(label.case_id),
-    reviewer: escapeText(label.reviewer),
-  }));
+  const input = labels.map((label, at) => ({ at, ...label }));
   return db.transaction().execute(async (tx) => {
     const rows = sql`jsonb_to_recordset(${toJsonb(input)}::jsonb)
       as i(at integer, case_id text, trial_index integer, dimension text, reviewer text, label text)`;

@@ -36,7 +36,7 @@ export async function storeLabels(
   }));
   const unknown = await saveHumanLabels(db, evaluationId, labels);
   if (unknown.length > 0) throw new InputError(unknown.flatMap((at) => strangers(rows[at], evaluationId)));
-  const left = blank === 0 ? '' : `; ${blank} lines have no label yet`;
+  const left = blank === 0 ? '' : `; ${blank} ${blank === 1 ? 'line has' : 'lines have'} no label yet`;
   context.stderr(`${rows.length} ${rows.length === 1 ? 'label' : 'labels'} stored${left}\n`);
 }
 
