@@ -94,6 +94,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     cancellations,
     modelClient: adapters.modelClient,
     createAgent: adapters.createAgent,
+    createScorers: adapters.createScorers,
     loadPrompts,
     now: Date.now,
     cwd: options.cwd,

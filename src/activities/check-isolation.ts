@@ -2,9 +2,10 @@ import { releaseTrial } from '../db/model-failures.ts';
 import { openDimensions } from '../scorers/judged.ts';
 import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
+import { deterministicScores } from './deterministic-scores.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
 import type { HandOver } from './hand-over.ts';
-import { deterministicScores, endTrial, endWithoutJudge, storedTrajectory } from './judge-trial.ts';
+import { endTrial, endWithoutJudge, storedTrajectory } from './judge-trial.ts';
 import { runTrialStep } from './trial-step.ts';
 
 /**
@@ -23,7 +24,7 @@ export function createCheckIsolation(
       handed,
       async work(step) {
         const trajectory = handed?.trajectory ?? (await storedTrajectory(deps, step));
-        const deterministic = deterministicScores(step, trajectory);
+        const deterministic = await deterministicScores(step, trajectory, step.claim.cost_usd, step.signal);
         const { key, claim, context } = step;
         const open = context.judge === null ? [] : openDimensions(step.evalCase, context.suite, deterministic);
         if (open.length > 0) {

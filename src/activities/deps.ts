@@ -1,7 +1,8 @@
 import type { ClosableAgent } from '../agents/index.ts';
 import type { Config } from '../config.ts';
 import type { ModelClient } from '../core/model.ts';
-import type { Suite } from '../core/suite.ts';
+import type { CustomScorerConfig, Suite } from '../core/suite.ts';
+import type { CustomScorers } from '../custom-scorers/custom-scorers.ts';
 import type { Db } from '../db/connect.ts';
 import type { createCaseReader } from '../db/trial-reads.ts';
 import type { ReadSourceTrial } from '../db/source-trials.ts';
@@ -30,6 +31,8 @@ export interface ActivityDeps {
   modelClient: (request: EndpointRequest) => Promise<ModelClient>;
   /** A new agent each time: a module is loaded as it is now. Who asks closes it. */
   createAgent: (suite: Suite, suiteRoot: string, endpoint: EndpointRequest) => Promise<ClosableAgent>;
+  /** Scorers of a suite's own, their modules as they are now. Who asks releases them. */
+  createScorers: (configs: readonly CustomScorerConfig[], suiteRoot: string) => CustomScorers;
   loadPrompts: (folder: string | null, language: 'en' | 'zh') => Promise<PromptSet>;
   now: () => number;
   /** Where suites of schedules are looked up. */

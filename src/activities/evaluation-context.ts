@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { ModelClient } from '../core/model.ts';
+import type { CustomScorers } from '../custom-scorers/custom-scorers.ts';
 import { atLeast } from '../core/score.ts';
 import type { Suite } from '../core/suite.ts';
 import { findEvaluation } from '../db/evaluations.ts';
@@ -18,6 +19,8 @@ export interface EvaluationContext {
   agent: AgentLease;
   agentModel: ModelClient;
   judge: JudgeContext | null;
+  /** Scorers of the suite's own; null: there are none. */
+  scorers: CustomScorers | null;
   /** The evaluation whose trajectories are scored in place of running the agent; null: the agent runs. */
   sourceId: string | null;
   /** True once the budget is spent; asks Postgres at most once a second. */
@@ -38,7 +41,7 @@ interface Remembered {
 /**
  * Loads an evaluation once a worker and revision. A newer revision takes the place of the older ones; beyond 20
  * evaluations those asked for longest ago are forgotten, unless trials of theirs are under way. What is forgotten lets
- * go of its agent.
+ * go of its agent and scorers.
  */
 export function createContexts(
   deps: ActivityDeps,
@@ -49,7 +52,10 @@ export function createContexts(
   function forget(key: string, entry: Remembered): void {
     if (contexts.get(key) === entry) contexts.delete(key);
     entry.loading.then(
-      (context) => context.agent.release(),
+      (context) => {
+        context.agent.release();
+        context.scorers?.release();
+      },
       // There is nothing to let go of; who asked was told.
       () => undefined,
     );
@@ -110,6 +116,7 @@ async function loadContext(deps: ActivityDeps, evaluationId: string): Promise<Ev
         : NO_AGENT,
     agentModel: guard(await deps.modelClient(endpoint)),
     judge: await loadJudge(deps, row, { offlineModel, guard }),
+    scorers: (suite.scorers ?? []).length === 0 ? null : deps.createScorers(suite.scorers ?? [], row.suite_root),
     sourceId: row.source_evaluation_id,
     overBudget: budgetCheck(deps, evaluationId, row.budget_usd),
   };

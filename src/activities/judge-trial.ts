@@ -6,10 +6,11 @@ import type { JournalEntry } from '../db/trial-rows.ts';
 import { judgeTrial, type JudgeTrialResult } from '../judge/judge-trial.ts';
 import type { VerdictCache } from '../judge/cache.ts';
 import type { JudgeDraft } from '../judge/verdict.ts';
-import { finaliseScores, judgeDimensionsFor, scoreTrial } from '../scorers/index.ts';
+import { finaliseScores, judgeDimensionsFor } from '../scorers/index.ts';
 import { openDimensions } from '../scorers/judged.ts';
 import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
+import { deterministicScores } from './deterministic-scores.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
 import type { HandedOver, HandOver } from './hand-over.ts';
 import type { JudgeContext } from './judge-context.ts';
@@ -29,7 +30,7 @@ export function createJudgeTrial(
       handed,
       async work(step) {
         const trajectory = handed?.trajectory ?? (await storedTrajectory(deps, step));
-        const deterministic = deterministicScores(step, trajectory);
+        const deterministic = await deterministicScores(step, trajectory, step.claim.cost_usd, step.signal);
         const judged = await askJudge(deps, step, trajectory, deterministic);
         const spent = step.model.spent('judge');
         const money = { judge_cost_usd: spent.costUsd, judge_tokens: spent.tokens };
@@ -50,7 +51,7 @@ export async function endWithoutJudge(
   const trajectory = handed?.trajectory ?? (await storedTrajectory(deps, trial));
   const judged = { drafts: judgeFailed(trial, error), verdicts: [] };
   const { judge_cost_usd, judge_tokens } = await loadTrialSpend(deps.db, trial.key);
-  const deterministic = deterministicScores(trial, trajectory);
+  const deterministic = await deterministicScores(trial, trajectory, trial.claim.cost_usd);
   const money = { judge_cost_usd, judge_tokens };
   return endTrial(deps, trial, { deterministic, judged, money, error, calls: [] });
 }
@@ -60,10 +61,6 @@ export async function storedTrajectory(deps: ActivityDeps, { key }: GivenUp): Pr
   const trajectory = await loadTrajectory(deps.db, key);
   if (trajectory === null) throw new Error(`trial ${key.case_id}/${key.trial_index} has no trajectory to judge`);
   return trajectory;
-}
-
-export function deterministicScores({ evalCase, context, claim }: GivenUp, trajectory: Trajectory): Score[] {
-  return scoreTrial({ evalCase, trajectory, suite: context.suite, costUsd: claim.cost_usd });
 }
 
 /** Asks for every dimension that the deterministic scores leave open. */
@@ -80,6 +77,7 @@ async function askJudge(
     trajectory,
     config: suite.judge,
     dimensions: openDimensions(step.evalCase, suite, deterministic),
+    subAgents: suite.sub_agents ?? [],
     prompts: judge.prompts,
     model: step.model,
     signal: step.signal,

@@ -4,10 +4,11 @@ import type { Trajectory } from '../core/trajectory.ts';
 import { trialStatus } from '../core/trial.ts';
 import { releaseTrial } from '../db/model-failures.ts';
 import { loadTrialSpend } from '../db/trial-reads.ts';
-import { judgeDimensionsFor, scoreTrial } from '../scorers/index.ts';
+import { judgeDimensionsFor } from '../scorers/index.ts';
 import { configuredSecrets } from './configured-secrets.ts';
 import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
+import { deterministicScores } from './deterministic-scores.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
 import type { HandOver } from './hand-over.ts';
 import { ended, type GivenUp, runTrialStep, type TrialStep } from './trial-step.ts';
@@ -51,12 +52,7 @@ async function agentStep(
     if (held) handOver.put(input, { evalCase: step.evalCase, claim, trajectory });
     return { n: subAgents ? 'isolation' : 'judge' };
   }
-  const scores = scoreTrial({
-    evalCase: step.evalCase,
-    trajectory,
-    suite: step.context.suite,
-    costUsd: made.cost_usd,
-  });
+  const scores = await deterministicScores(step, trajectory, made.cost_usd, step.signal);
   const status = trialStatus(scores) ?? 'unscored';
   await deps.writer.finish({
     ...stored,

@@ -12,7 +12,7 @@ import type { Json } from '../core/json.ts';
 import type { CustomScorerConfig } from '../core/suite.ts';
 import type { CustomScorerInput } from '../scorers/custom/custom-scorer.ts';
 import { readCustomScore, unscored } from '../scorers/custom/read-custom-score.ts';
-import type { ScoreDraft } from '../scorers/scorer.ts';
+import type { ScoreDraft, ScoringSuite } from '../scorers/scorer.ts';
 import { scorerEnvironment } from './scorer-environment.ts';
 
 export interface CustomScorersOptions {
@@ -33,7 +33,9 @@ export interface CustomScorers {
    * null with the cause where they gave none.
    */
   score(input: Omit<CustomScorerInput, 'options'>, signal: AbortSignal): Promise<ScoreDraft[]>;
-  /** Ends every process. */
+  /** Ends every process once no trial is being scored. A trial that comes later is scored in processes made anew. */
+  release(): void;
+  /** Ends every process now. */
   close(): Promise<void>;
 }
 
@@ -46,30 +48,61 @@ export function createCustomScorers(
 ): CustomScorers {
   const maxProcesses = options.maxProcesses ?? availableParallelism();
   const env = scorerEnvironment(options.env);
-  const { log } = options;
-  const pool = createModulePool({
-    start: () => startModuleProcess({ env, ...(log === undefined ? {} : { log }) }),
-    maxProcesses,
-  });
+  const { log, suiteRoot } = options;
+  const makePool = (): Pool =>
+    createModulePool({ start: () => startModuleProcess({ env, ...(log === undefined ? {} : { log }) }), maxProcesses });
+  let pool: Pool | null = null;
+  let running = 0;
+  let released = false;
+  const close = async (): Promise<void> => {
+    const closing = pool;
+    pool = null;
+    await closing?.close();
+  };
   return {
-    score: (input, signal) =>
-      Promise.all(
-        configs.map((config) => scoreOne(pool, config, { input, maxProcesses, suiteRoot: options.suiteRoot }, signal)),
-      ),
-    close: () => pool.close(),
+    async score({ evalCase, trajectory, suite }, signal) {
+      pool ??= makePool();
+      const input = { evalCase, trajectory, suite: scoringPart(suite) };
+      const work = { pool, input, maxProcesses, suiteRoot };
+      running += 1;
+      try {
+        return await Promise.all(configs.map((config) => scoreOne(config, work, signal)));
+      } finally {
+        running -= 1;
+        if (released && running === 0) await close();
+      }
+    },
+    release() {
+      released = true;
+      if (running === 0) void close();
+    },
+    close,
+  };
+}
+
+/** Fixtures and the rest of a suite need not travel with every trial. */
+function scoringPart({ tool_score, retrieval, safety, decides, judge, tools, sub_agents }: ScoringSuite): ScoringSuite {
+  return {
+    tool_score,
+    safety,
+    judge,
+    tools,
+    ...(retrieval === undefined ? {} : { retrieval }),
+    ...(decides === undefined ? {} : { decides }),
+    ...(sub_agents === undefined ? {} : { sub_agents }),
   };
 }
 
 interface Work {
+  pool: Pool;
   input: Omit<CustomScorerInput, 'options'>;
   maxProcesses: number;
   suiteRoot: string;
 }
 
 async function scoreOne(
-  pool: Pool,
   config: CustomScorerConfig,
-  { input, maxProcesses, suiteRoot }: Work,
+  { pool, input, maxProcesses, suiteRoot }: Work,
   signal: AbortSignal,
 ): Promise<ScoreDraft> {
   const child = await pool.acquire(maxProcesses, signal);

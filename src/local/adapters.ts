@@ -4,7 +4,8 @@ import { trajectoryFromRecord } from '../scorers/trajectories/from-record.ts';
 import { createModelClient } from '../agents/openai/openai-client.ts';
 import type { Config } from '../config.ts';
 import type { ModelClient } from '../core/model.ts';
-import type { Suite } from '../core/suite.ts';
+import type { CustomScorerConfig, Suite } from '../core/suite.ts';
+import { createCustomScorers, type CustomScorers } from '../custom-scorers/custom-scorers.ts';
 import { startScriptedModel, type ScriptedModel } from '../scripted-model/server.ts';
 
 const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
@@ -12,6 +13,7 @@ const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
 export interface Adapters {
   modelClient: (request: EndpointRequest) => Promise<ModelClient>;
   createAgent: (suite: Suite, suiteRoot: string, endpoint: EndpointRequest) => Promise<ClosableAgent>;
+  createScorers: (configs: readonly CustomScorerConfig[], suiteRoot: string) => CustomScorers;
   close(): Promise<void>;
 }
 
@@ -20,6 +22,7 @@ export function createAdapters(config: Config): Adapters {
   const clients = new Map<string, ModelClient>();
   const scripted = new Map<string, Promise<ScriptedModel>>();
   const agents = new Set<ClosableAgent>();
+  const scorers = new Set<CustomScorers>();
 
   async function endpointOf(request: EndpointRequest): Promise<{ baseUrl: string; apiKey: string | null }> {
     if (request.offlineModel !== null) {
@@ -65,9 +68,25 @@ export function createAdapters(config: Config): Adapters {
       agents.add(closable);
       return closable;
     },
+    createScorers: (configs, suiteRoot) =>
+      tracked(createCustomScorers(configs, { suiteRoot, env: config.env }), scorers),
     async close() {
+      await Promise.allSettled([...scorers].map((made) => made.close()));
       await Promise.allSettled([...agents].map((agent) => agent.close()));
       await Promise.allSettled([...scripted.values()].map(async (server) => (await server).close()));
     },
   };
+}
+
+/** Known to the process until they are let go of. */
+function tracked(made: CustomScorers, all: Set<CustomScorers>): CustomScorers {
+  const scorers: CustomScorers = {
+    ...made,
+    release() {
+      all.delete(scorers);
+      made.release();
+    },
+  };
+  all.add(scorers);
+  return scorers;
 }

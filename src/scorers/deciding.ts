@@ -31,12 +31,14 @@ function isSafety(scorer: string): boolean {
  * Marks which drafts decide whether the trial passes: the names in `suite.decides`, or by default outcome checks where the
  * case has any, else task_completion; must_call, must_not_call; a declared match; declared limits; safety; prompt segments
  * the case expects; isolation where it declares sub-agents; the case's own dimension.
+ * A scorer of the suite's own decides where it says so.
  */
 export function decide(
   drafts: readonly ScoreDraft[],
   evalCase: EvalCase,
-  suite: Pick<ScoringSuite, 'decides'>,
+  suite: Pick<ScoringSuite, 'decides' | 'scorers'>,
 ): Score[] {
+  const own = new Set(suite.scorers?.filter(({ decides }) => decides).map(({ name }) => name));
   const hasOutcome = drafts.some(({ scorer }) => OUTCOME_SCORERS.has(scorer));
   const decidesByDefault = ({ scorer, dimension }: ScoreDraft): boolean =>
     DECIDING.has(scorer) ||
@@ -47,6 +49,6 @@ export function decide(
   return drafts.map((draft) => {
     const violation = draft.violation === true;
     const chosen = suite.decides === undefined ? decidesByDefault(draft) : suite.decides.includes(draft.scorer);
-    return { ...draft, deciding: violation || isSafety(draft.scorer) || chosen, violation };
+    return { ...draft, deciding: violation || isSafety(draft.scorer) || own.has(draft.scorer) || chosen, violation };
   });
 }

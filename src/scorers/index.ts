@@ -55,9 +55,10 @@ const SCORERS: readonly Scorer[] = [
 /**
  * Scores a trajectory against its case with every deterministic scorer that applies. Pure: the same input gives the same
  * scores in the same order. What decides is marked; judge dimensions are added by {@link finaliseScores}.
+ * @param custom what the suite's own scorers said of the trial
  */
-export function scoreTrial(input: ScoringInput): Score[] {
-  const drafts = SCORERS.flatMap((scorer) => scorer(input)).map(withoutNaN);
+export function scoreTrial(input: ScoringInput, custom: readonly ScoreDraft[] = []): Score[] {
+  const drafts = [...SCORERS.flatMap((scorer) => scorer(input)), ...custom].map(withoutNaN);
   return decide(drafts, input.evalCase, input.suite);
 }
 
@@ -80,7 +81,7 @@ export function finaliseScores(parts: {
   deterministic: readonly Score[];
   judged: readonly ScoreDraft[];
   evalCase: EvalCase;
-  suite: Pick<ScoringSuite, 'judge' | 'decides'>;
+  suite: Pick<ScoringSuite, 'judge' | 'decides' | 'scorers'>;
 }): Score[] {
   const { deterministic, judged, evalCase, suite } = parts;
   const drafts = withJudged(deterministic, judged.map(withoutNaN), judgeDimensionsFor(evalCase, suite));
