@@ -160,7 +160,7 @@ export interface SubAgentDefinition {
 }
 
 /** A sub-agent without a model: its calls in order, then its result or failure. */
-export interface SubAgentMock {
+interface SubAgentMock {
   /** Tools it calls first, one after the other. */
   calls?: { tool: string; args?: JsonObject }[];
   /** What it returns; default an empty text. */

@@ -39,7 +39,7 @@ export function systemText(segments: readonly PromptSegment[]): string {
 }
 
 /** One line a tool or sub-agent: `- name: description`. */
-export function catalogue(entries: readonly { name: string; description?: string }[]): string {
+function catalogue(entries: readonly { name: string; description?: string }[]): string {
   return entries
     .map(({ name, description }) => (description === undefined ? `- ${name}` : `- ${name}: ${description}`))
     .join('\n');
