@@ -59,16 +59,11 @@ export type A2aTaskChange = Partial<
   pushed?: string;
 };
 
-/**
- * Changes a task.
- * @param from the state it must be in; false when it is in another one (somebody was faster)
- */
-export async function changeA2aTask(
-  db: Db,
-  id: string,
-  change: A2aTaskChange,
-  from?: A2aTaskRow['state'],
-): Promise<boolean> {
+/** What a task must still be for a change to happen: of two messages that come together one is first. */
+export type A2aTaskState = Pick<A2aTaskRow, 'state' | 'evaluation_id'>;
+
+/** Changes a task. @returns false when it is not `from` any more: then nothing is changed */
+export async function changeA2aTask(db: Db, id: string, change: A2aTaskChange, from?: A2aTaskState): Promise<boolean> {
   const { note, history, push_configs: configs, ...rest } = change;
   let query = db
     .updateTable('a2a_task')
@@ -81,35 +76,42 @@ export async function changeA2aTask(
       ...(change.state === undefined && history === undefined ? {} : { updated_at: sql<Date>`now()` }),
     })
     .where('id', '=', id);
-  if (from !== undefined) query = query.where('state', '=', from);
+  if (from !== undefined) {
+    query = query.where('state', '=', from.state);
+    query =
+      from.evaluation_id === null
+        ? query.where('evaluation_id', 'is', null)
+        : query.where('evaluation_id', '=', from.evaluation_id);
+  }
   const result = await query.executeTakeFirst();
   return result.numUpdatedRows > 0n;
 }
 
-/** A task beside the state of its evaluation, for lists: newest change first. */
-export interface A2aTaskPlace {
-  id: string;
-  context_id: string;
-  state: A2aTaskRow['state'];
-  evaluation_status: string | null;
-  /** Milliseconds since the epoch of its last change. */
-  changed_at: number;
-}
-
-/** The tasks of what is served, newest change first, ids deciding between equals. */
+/** Ids of the tasks of what is served, newest change first, ids deciding between equals. */
 export async function listA2aTasks(
   db: Db,
   served: string,
   filter: { contextId?: string } = {},
-): Promise<A2aTaskPlace[]> {
+): Promise<{ id: string; changed_at: number }[]> {
   const context = filter.contextId === undefined ? sql`` : sql`and t.context_id = ${escapeText(filter.contextId)}`;
-  const result = await sql<A2aTaskPlace>`
-    select t.id, t.context_id, t.state, e.status as evaluation_status,
-      (extract(epoch from greatest(t.updated_at, e.started_at, e.finished_at)) * 1000)::float8 as changed_at
+  const result = await sql<{ id: string; changed_at: number }>`
+    select t.id, (extract(epoch from greatest(t.updated_at, e.started_at, e.finished_at)) * 1000)::float8 as changed_at
     from a2a_task t left join evaluation e on e.id = t.evaluation_id
     where t.served = ${escapeText(served)} ${context}
     order by changed_at desc, t.id`.execute(db);
   return result.rows;
+}
+
+/** Tasks of what is served whose evaluation has not ended. */
+export async function countRunningA2aTasks(db: Db, served: string): Promise<number> {
+  const row = await db
+    .selectFrom('a2a_task as t')
+    .innerJoin('evaluation as e', 'e.id', 't.evaluation_id')
+    .select((select) => select.fn.countAll<number>().as('n'))
+    .where('t.served', '=', escapeText(served))
+    .where('e.status', 'in', ['running', 'paused'])
+    .executeTakeFirstOrThrow();
+  return Number(row.n);
 }
 
 /** Tasks of what is served whose evaluation has not ended, and ended ones whose end was not told to those who asked for it. */
@@ -119,14 +121,9 @@ export async function openA2aTasks(db: Db, served: string): Promise<A2aTaskRow[]
     .leftJoin('evaluation as e', 'e.id', 't.evaluation_id')
     .selectAll('t')
     .where('t.served', '=', escapeText(served))
-    .where((where) =>
-      where.or([
-        where('e.status', 'in', ['running', 'paused']),
-        where.and([
-          where(sql<boolean>`t.push_configs <> '[]'::jsonb`, '=', true),
-          where(sql<boolean>`coalesce(t.pushed, '') not in ('completed', 'failed', 'canceled', 'rejected')`, '=', true),
-        ]),
-      ]),
+    .where(
+      sql<boolean>`e.status in ('running', 'paused')
+        or (t.push_configs <> '[]'::jsonb and coalesce(t.pushed, '') not in ('completed', 'failed', 'canceled', 'rejected'))`,
     )
     .execute();
 }
