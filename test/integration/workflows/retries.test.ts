@@ -45,7 +45,7 @@ describe('R6: Retry-After', () => {
 
   test.concurrent('R6: an HTTP date', async () => {
     // Dates have whole seconds.
-    const at = Math.ceil(Date.now() / 1_000 + 4) * 1_000;
+    const at = Math.ceil(Date.now() / 1_000 + 8) * 1_000;
     const model = await rig.model(limitedOnce({ 'retry-after': new Date(at).toUTCString() }));
     await gap(model);
     const [first = 0, second = 0] = model.sentAt;
