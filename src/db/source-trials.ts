@@ -8,7 +8,7 @@ import { isTransient, whileTransient } from './transient.ts';
 import { keyText } from './trial-rows.ts';
 
 /** A trial of another evaluation, as far as scoring its trajectory again needs it. */
-export interface SourceTrial {
+interface SourceTrial {
   /** null: the agent gave nothing to score. */
   trajectory: Trajectory | null;
   /** What the agent cost then. */

@@ -61,7 +61,7 @@ export interface PairJudging {
 }
 
 /** A valid reply to be kept, so that a comparison that was interrupted pays for nothing twice. */
-export interface KeptVerdict {
+interface KeptVerdict {
   key: string;
   dimension: string;
   prompt_hash: string;
