@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { measure, type BenchCase, type BenchResult } from './measure.ts';
+import { measureScore, type ScoreBenchResult } from './score.ts';
 
 /** `npm run bench`: what durability costs. Figures are of one run on one machine; compare ratios, not seconds. */
 const CASES: BenchCase[] = [
@@ -13,6 +14,9 @@ const CASES: BenchCase[] = [
 /** Run by name only: they take many minutes. */
 const LONG: BenchCase[] = [{ name: 'scale-100k', cases: 100_000, delayMs: 0, concurrency: 100, judge: false }];
 
+/** `assay score`, which needs no stack: not an evaluation like the others. */
+const SCORE = 'score-10k';
+
 const { values } = parseArgs({
   options: {
     case: { type: 'string' },
@@ -22,14 +26,15 @@ const { values } = parseArgs({
 });
 if (values.help) {
   console.log(
-    `npm run bench [-- --case NAME] [--json]\n  cases: ${[...CASES, ...LONG].map((one) => one.name).join(', ')}`,
+    `npm run bench [-- --case NAME] [--json]\n  cases: ${[...CASES, ...LONG].map((one) => one.name).join(', ')}, ${SCORE}`,
   );
   process.exit(0);
 }
 const chosen = values.case === undefined ? CASES : [...CASES, ...LONG].filter((one) => one.name === values.case);
-if (chosen.length === 0) {
+const withScore = values.case === undefined || values.case === SCORE;
+if (chosen.length === 0 && !withScore) {
   console.error(
-    `there is no benchmark "${values.case}"; there are ${[...CASES, ...LONG].map((one) => one.name).join(', ')}`,
+    `there is no benchmark "${values.case}"; there are ${[...CASES, ...LONG].map((one) => one.name).join(', ')}, ${SCORE}`,
   );
   process.exit(2);
 }
@@ -48,6 +53,19 @@ for (const bench of chosen) {
     if (!values.json) console.error(line);
   });
   console.log(values.json ? JSON.stringify(result) : describe(result));
+}
+if (withScore) {
+  const result = await measureScore();
+  console.log(values.json ? JSON.stringify(result) : describeScore(result));
+}
+
+function describeScore(result: ScoreBenchResult): string {
+  return [
+    `\n${result.case}: ${result.trajectories} recorded trajectories of ${result.callsEach} calls, assay score`,
+    `  wall            ${result.wallS} s`,
+    `  CPU             ${result.cpuS} s: ${result.trajectoriesPerCpuS} trajectories a CPU second (this machine parsed ${result.machineJsonMbPerS} MB of JSON a CPU second)`,
+    `  peak memory     ${result.peakRssMb} MB`,
+  ].join('\n');
 }
 
 function describe(result: BenchResult): string {
