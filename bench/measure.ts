@@ -94,7 +94,7 @@ export async function measure(bench: BenchCase, log: (line: string) => void): Pr
       model.on('exit', () => reject(new Error('the scripted model ended')));
     });
     // The first use of a stack migrates and builds the workflow bundle: not part of the work.
-    await command(['run', 'suite.yaml', '--limit', '2', '--id', 'warm'], {
+    await command(['run', 'suite.yaml', '--limit', '2', '--id', 'warm', '--no-judge-cache'], {
       folder,
       env: { ...env, OPENAI_BASE_URL: url, OPENAI_API_KEY: 'bench' },
     });

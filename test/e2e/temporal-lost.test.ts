@@ -42,14 +42,14 @@ const startOf = async (db: Db, id: string): Promise<Date | null> =>
 
 test("Temporal's data lost: resume goes on from Postgres alone", async () => {
   await start(['up', '--no-worker']).until(/Temporal/);
-  const undisturbed = await lab.run(['run', 'suite.yaml', '--id', 'undisturbed', '--json']);
+  const undisturbed = await lab.run(['run', 'suite.yaml', '--id', 'undisturbed', '--no-judge-cache', '--json']);
   expect(undisturbed.code, undisturbed.stderr).toBe(0);
   const first = await lab.db();
   const reference = await readOutcome(first, 'undisturbed');
   expect(reference.trials).toHaveLength(TRIALS);
   await lab.model.reset();
 
-  start(['run', 'suite.yaml', '--id', 'lost', '--json']);
+  start(['run', 'suite.yaml', '--id', 'lost', '--no-judge-cache', '--json']);
   const before = await eventually('a fifth of the trials to be final', async () => {
     const { final } = await countTrials(first, 'lost');
     return final >= TRIALS / 5 ? final : null;

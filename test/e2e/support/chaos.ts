@@ -48,7 +48,7 @@ export async function openChaosLab(): Promise<ChaosLab> {
     env: { ASSAY_HEARTBEAT_TIMEOUT_MS: '2000' },
   });
   const up = await startUp(lab);
-  await lab.run(['run', 'suite.yaml', '--id', 'undisturbed', '--json']);
+  await lab.run(['run', 'suite.yaml', '--id', 'undisturbed', '--no-judge-cache', '--json']);
   const reference = await readOutcome(await lab.db(), 'undisturbed');
   if (reference.trials.length !== PLANNED) throw new Error('the undisturbed run did not finish');
   return {
@@ -113,7 +113,7 @@ async function runRound(lab: Lab, reference: Outcome, seed: number): Promise<Rou
   await lab.model.reset();
   const actors: Actors = {
     worker: lab.start(['worker']),
-    command: lab.start(['run', 'suite.yaml', '--id', id, '--json', '--no-worker']),
+    command: lab.start(['run', 'suite.yaml', '--id', id, '--no-judge-cache', '--json', '--no-worker']),
   };
   const disturbances: string[] = [];
   let atRisk = 0;
@@ -156,7 +156,7 @@ async function disturb(lab: Lab, actors: Actors, victim: Victim, how: { id: stri
     case 'command': {
       actors.command.kill('SIGKILL');
       await actors.command.exited;
-      actors.command = lab.start(['run', 'suite.yaml', '--id', how.id, '--json', '--no-worker']);
+      actors.command = lab.start(['run', 'suite.yaml', '--id', how.id, '--no-judge-cache', '--json', '--no-worker']);
       return;
     }
     case 'temporal':
