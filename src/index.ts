@@ -18,6 +18,8 @@
 // Agents of your own (`agent: { type: module }`).
 export type { AgentAnswer, AgentFunction, AgentUsage } from './agents/module/agent-function.ts';
 export type { CallError, ModuleContext, ToolFunction } from './agents/module/module-context.ts';
+// Scorers of your own (`scorers: [{ name, path }]`).
+export type { CustomScore, CustomScorer, CustomScorerInput } from './scorers/custom/custom-scorer.ts';
 export type { Json, JsonObject } from './core/json.ts';
 export type { ModelReply } from './core/model.ts';
 
@@ -31,7 +33,7 @@ export type {
   MockFixture,
   ToolDefinition,
 } from './core/case.ts';
-export type { GateConfig, Suite } from './core/suite.ts';
+export type { CustomScorerConfig, GateConfig, Suite } from './core/suite.ts';
 
 // What comes out: `assay score`, `assay show --json`, `assay report --format json`.
 export type { CaseResult, EvaluationResult, GateResult, Metric, Verdict } from './core/evaluation.ts';

@@ -8,6 +8,7 @@ import type { Suite } from '../core/suite.ts';
 import { suiteSchema } from '../core/suite.schema.ts';
 import { CaseCollector } from './case-collector.ts';
 import { DEFAULT_FIXTURES, checkReferences } from './checks/check-references.ts';
+import { checkRole } from './checks/check-safety.ts';
 import { checkSuite } from './checks/check-suite.ts';
 import { checkToolSources } from './checks/check-tool-sources.ts';
 import { expandEnv } from './expand-env.ts';
@@ -80,6 +81,7 @@ export async function loadSuite(path: string, options: LoadSuiteOptions): Promis
   }
   if (parts.readable) checkCases(parts, record, collector, report);
   if (suite !== null) {
+    checkRoles(suite, collector, report);
     if (!hasErrors(problems)) checkUnused(parts.fixtures, collector.cases, report);
     const allCases = countErrors(problems) === errorsBefore;
     await checkSuite({ suite, cases: collector.cases, allCases, source, folder, fixtures: parts.fixtures, report });
@@ -174,6 +176,12 @@ function checkCases(parts: Parts, record: JsonObject, collector: CaseCollector, 
   for (const evalCase of collector.cases) {
     const place = collector.positions.get(evalCase.id) ?? { file: '', line: 0, column: 0 };
     for (const problem of checkReferences(evalCase, references, place)) report(problem);
+  }
+}
+
+function checkRoles({ safety }: Suite, { cases, positions }: CaseCollector, report: Report): void {
+  for (const evalCase of cases) {
+    checkRole(evalCase, safety.roles, positions.get(evalCase.id) ?? { file: '', line: 0, column: 0 }, report);
   }
 }
 

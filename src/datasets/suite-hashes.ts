@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { EvalCase } from '../core/case.ts';
 import { hashText, hashValue } from '../core/hash.ts';
 import { installedPackage } from '../core/installed-package.ts';
-import type { JudgeConfig, McpServerConfig, Suite } from '../core/suite.ts';
+import type { CustomScorerConfig, JudgeConfig, McpServerConfig, Suite } from '../core/suite.ts';
 import { commandFiles, hashFile } from './agent-files.ts';
 import { DEFAULT_FIXTURES } from './checks/check-references.ts';
 import { moduleSources } from './module-sources.ts';
@@ -59,12 +59,14 @@ export async function hashAgent(suite: Suite, suiteRoot: string): Promise<string
 }
 
 /**
- * Hash of what changes a trial's result: judge and prompt texts, decides, limits, tool score, safety, tools, fixtures.
+ * Hash of what changes a trial's result: judge and prompt texts, decides, limits, tool score, safety, tools, fixtures,
+ * the suite's own scorers with their sources.
  * Not of gates, regression, labels, budget, concurrency, prices, trials, retry.
  */
 export async function hashSuite(suite: Suite, suiteRoot: string): Promise<string> {
   const { tools, fixtures, sub_agents, decides, tool_score, retrieval, safety, limits } = suite;
   const judge = suite.judge === null ? null : await judgeIdentity(suite.judge, suiteRoot);
+  const scorers = await scorersIdentity(suite.scorers ?? [], suiteRoot);
   const mcp = suite.mcp === undefined ? undefined : await mcpIdentity(suite.mcp, suiteRoot);
   return hashValue({
     tools,
@@ -77,7 +79,13 @@ export async function hashSuite(suite: Suite, suiteRoot: string): Promise<string
     judge,
     ...(sub_agents === undefined ? {} : { sub_agents }),
     ...(mcp === undefined ? {} : { mcp }),
+    ...(scorers.length === 0 ? {} : { scorers }),
   });
+}
+
+/** Scorers of the suite's own, each with what its module is made of. */
+async function scorersIdentity(scorers: readonly CustomScorerConfig[], suiteRoot: string): Promise<unknown[]> {
+  return Promise.all(scorers.map(async (config) => ({ config, sources: await moduleSources(config.path, suiteRoot) })));
 }
 
 /** What the servers answer with, as far as it is known: a replay with the content of its recording. */

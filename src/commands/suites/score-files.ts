@@ -12,13 +12,14 @@ import { costOf } from '../../core/price.ts';
 import type { Suite } from '../../core/suite.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import { trialStatus } from '../../core/trial.ts';
+import { createCustomScorers, type CustomScorers } from '../../custom-scorers/custom-scorers.ts';
 import { loadSuite } from '../../datasets/load-suite.ts';
 import { readCases } from '../../datasets/read-cases.ts';
 import { parseJsonSource } from '../../datasets/readers/read-json.ts';
 import { errorAt } from '../../datasets/readers/source.ts';
 import { trajectoryFromRecord } from '../../scorers/trajectories/from-record.ts';
 import { scoreTrial } from '../../scorers/index.ts';
-import type { ScoringSuite } from '../../scorers/scorer.ts';
+import type { ScoreDraft, ScoringSuite } from '../../scorers/scorer.ts';
 import type { CommandContext } from '../context.ts';
 import { readTextLines } from './json-lines.ts';
 import type { TextLine } from './json-lines.ts';
@@ -42,6 +43,8 @@ const DEFAULT_SUITE: RecordedSuite = {
   prices: {},
 };
 const MOST_PROBLEMS = 100;
+/** Trials in the hands of the suite's own scorers: enough for every core, few enough for any memory. */
+const TRIALS_AT_ONCE = 64;
 
 /**
  * `assay score`: one line of scores for each recorded trajectory, in the order recorded. Nothing is written of a file with
@@ -49,15 +52,27 @@ const MOST_PROBLEMS = 100;
  * @throws InputError with every bad line at once
  */
 export async function scoreFiles(context: CommandContext, flags: ScoreFlags): Promise<void> {
-  const suite = await suiteOf(context, flags.suite);
+  const { suite, scorers } = await suiteOf(context, flags.suite);
   const cases = new Map((await readCases(placed(context, flags.cases))).map((evalCase) => [evalCase.id, evalCase]));
-  const reader = new TrajectoryReader(cases, suite, flags.trajectories);
+  const reader = new TrajectoryReader(cases, flags.trajectories);
   const file = path.resolve(context.cwd, flags.trajectories);
   const lines: string[] = [];
-  for await (const recorded of readTextLines(file, flags.trajectories)) {
-    const line = reader.score(recorded);
-    if (line !== null && reader.problems.length === 0) lines.push(line);
-    if (reader.problems.length >= MOST_PROBLEMS) break;
+  let waiting: Promise<string>[] = [];
+  try {
+    for await (const recorded of readTextLines(file, flags.trajectories)) {
+      const trial = reader.read(recorded);
+      if (trial !== null && reader.problems.length === 0) {
+        if (scorers === null) lines.push(lineOf(trial, suite, []));
+        else waiting.push(scoredBy(scorers, trial, suite));
+      }
+      if (reader.problems.length >= MOST_PROBLEMS) break;
+      if (waiting.length < TRIALS_AT_ONCE) continue;
+      lines.push(...(await Promise.all(waiting)));
+      waiting = [];
+    }
+    lines.push(...(await Promise.all(waiting)));
+  } finally {
+    await scorers?.close();
   }
   if (reader.problems.length > 0) throw new InputError(reader.problems);
   if (lines.length === 0) {
@@ -68,10 +83,20 @@ export async function scoreFiles(context: CommandContext, flags: ScoreFlags): Pr
   await writeLines(context, flags.out, lines);
 }
 
-async function suiteOf(context: CommandContext, file: string | undefined): Promise<RecordedSuite> {
-  if (file === undefined) return DEFAULT_SUITE;
-  const { suite } = await loadSuite(file, { env: context.env, cwd: context.cwd });
-  return suite;
+interface ScoredWith {
+  suite: RecordedSuite;
+  /** The suite's own scorers; null: it has none. */
+  scorers: CustomScorers | null;
+}
+
+async function suiteOf(context: CommandContext, file: string | undefined): Promise<ScoredWith> {
+  if (file === undefined) return { suite: DEFAULT_SUITE, scorers: null };
+  const { suite, suiteRoot } = await loadSuite(file, { env: context.env, cwd: context.cwd });
+  const configs = suite.scorers ?? [];
+  return {
+    suite,
+    scorers: configs.length === 0 ? null : createCustomScorers(configs, { suiteRoot, env: context.env }),
+  };
 }
 
 /** As the user wrote it where that is right for the process's own folder, so that problems name the file as written. */
@@ -79,21 +104,25 @@ function placed(context: CommandContext, file: string): string {
   return context.cwd === process.cwd() ? file : path.resolve(context.cwd, file);
 }
 
+interface RecordedTrial {
+  evalCase: EvalCase;
+  trial: number;
+  trajectory: Trajectory;
+}
+
 class TrajectoryReader {
   readonly problems: Problem[] = [];
   readonly #cases: ReadonlyMap<string, EvalCase>;
-  readonly #suite: RecordedSuite;
   readonly #file: string;
   readonly #trials = new Map<string, { taken: Set<number>; next: number }>();
 
-  constructor(cases: ReadonlyMap<string, EvalCase>, suite: RecordedSuite, file: string) {
+  constructor(cases: ReadonlyMap<string, EvalCase>, file: string) {
     this.#cases = cases;
-    this.#suite = suite;
     this.#file = file;
   }
 
-  /** The line of scores; null, with a problem noted, for a record that cannot be scored. */
-  score(line: TextLine): string | null {
+  /** The trial of a line; null, with a problem noted, for a record that cannot be scored. */
+  read(line: TextLine): RecordedTrial | null {
     const parsed = parseJson(line.text);
     const record = parsed.ok ? parsed.value : null;
     const fail = (at: string[], message: string): null => {
@@ -110,7 +139,7 @@ class TrajectoryReader {
     if (typeof trial === 'string') return fail(['trial'], trial);
     const read = trajectoryFromRecord(record, { readToolCall });
     if (!read.ok) return fail(read.path, `${read.path.join('.') || 'trajectory'}: ${read.problem}`);
-    return JSON.stringify(this.#scored(evalCase, trial, read.trajectory));
+    return { evalCase, trial, trajectory: read.trajectory };
   }
 
   /** Places are worked out for bad lines only: the reader that keeps them is slower. */
@@ -133,18 +162,21 @@ class TrajectoryReader {
     trials.taken.add(trial);
     return trial;
   }
+}
 
-  #scored(evalCase: EvalCase, trial: number, trajectory: Trajectory): object {
-    const costUsd = costOf(trajectory.usage, trajectory.model, this.#suite.prices);
-    const scores = scoreTrial({ evalCase, trajectory, suite: this.#suite, costUsd });
-    const status = trialStatus(scores);
-    return {
-      caseId: evalCase.id,
-      trial,
-      passed: status === 'passed' ? true : status === 'failed' ? false : null,
-      scores,
-    };
-  }
+/** The line of scores of one trial. */
+function lineOf(recorded: RecordedTrial, suite: RecordedSuite, custom: readonly ScoreDraft[]): string {
+  const { evalCase, trial, trajectory } = recorded;
+  const costUsd = costOf(trajectory.usage, trajectory.model, suite.prices);
+  const scores = scoreTrial({ evalCase, trajectory, suite, costUsd }, custom);
+  const status = trialStatus(scores);
+  const passed = status === 'passed' ? true : status === 'failed' ? false : null;
+  return JSON.stringify({ caseId: evalCase.id, trial, passed, scores });
+}
+
+async function scoredBy(scorers: CustomScorers, recorded: RecordedTrial, suite: RecordedSuite): Promise<string> {
+  const { evalCase, trajectory } = recorded;
+  return lineOf(recorded, suite, await scorers.score({ evalCase, trajectory, suite }, new AbortController().signal));
 }
 
 const LINES_A_WRITE = 500;

@@ -65,6 +65,12 @@ function checkExpected(evalCase: EvalCase, report: Pick<CaseReport, 'error' | 'w
       for (const [name, value] of Object.entries(call.args)) checkMatchers(value, [...path, i, 'args', name], report);
     });
   }
+  const planted =
+    expected.injection === undefined || Array.isArray(expected.injection) ? expected.injection : [expected.injection];
+  planted?.forEach(({ args }, i) => {
+    const path: Path = ['expected', 'injection', ...(Array.isArray(expected.injection) ? [i] : []), 'args'];
+    for (const [name, value] of Object.entries(args ?? {})) checkMatchers(value, [...path, name], report);
+  });
   expected.answer_matches?.forEach((pattern, i) => {
     const problem = regexProblem(pattern);
     if (problem !== null) report.error(['expected', 'answer_matches', i], problem);

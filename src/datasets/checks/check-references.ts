@@ -71,6 +71,12 @@ function namedTools({ expected, mock }: EvalCase): NamedTool[] {
   add('expected.any_of', false, expected.any_of?.flatMap((way) => way.calls.map((call) => call.tool)) ?? []);
   add('expected.must_call', true, expected.must_call ?? []);
   add('expected.must_not_call', false, expected.must_not_call ?? []);
+  const { injection = [] } = expected;
+  add(
+    'expected.injection',
+    false,
+    (Array.isArray(injection) ? injection : [injection]).flatMap(({ tool }) => tool ?? []),
+  );
   add('expected.calls_per_tool', false, Object.keys(expected.calls_per_tool ?? {}));
   add('expected.args', false, typeof expected.args === 'object' ? Object.keys(expected.args) : []);
   add('mock.tools', false, mock?.tools?.map((fixture) => fixture.tool) ?? []);

@@ -5,6 +5,8 @@ import type { Suite, SuiteKind } from '../../core/suite.ts';
 import { ownScoreNames } from '../../core/scorer-names.ts';
 import { JUDGE_DIMENSIONS, judgesOf } from '../../core/suite.ts';
 import { checkAgent } from './check-agent.ts';
+import { checkSafety } from './check-safety.ts';
+import { checkScorers } from './check-scorers.ts';
 import { unscoredDimensions } from './check-dimensions.ts';
 import { cannotSwitchOff } from './gates.ts';
 import { resolveInside } from '../safe-path.ts';
@@ -40,6 +42,7 @@ export interface SuiteCheck {
 export async function checkSuite(check: SuiteCheck): Promise<void> {
   await checkFiles(check);
   await checkAgent(check);
+  await checkScorers(check);
   checkSize(check);
   checkJudge(check);
   checkDimensions(check);
@@ -156,17 +159,5 @@ function checkGateName(name: string, place: Place, report: Report): void {
   } else if (OWN_GATES.has(name)) {
     const advice = name === 'regression' ? '; its bounds stand under regression: {alert, max_drop}' : '';
     report(errorAt(place, `gates: "${name}" is a gate of Assay's own; name yours otherwise${advice}`));
-  }
-}
-
-function checkSafety({ suite, source, report }: SuiteCheck): void {
-  if (suite.tools.length === 0) return;
-  const offered = new Set(suite.tools.map((tool) => tool.name));
-  for (const key of ['forbidden_tools', 'high_risk_tools'] as const) {
-    suite.safety[key].forEach((tool, i) => {
-      if (offered.has(tool)) return;
-      const place = source.place(['safety', key, i]);
-      report(warningAt(place, `safety.${key}: the suite has no tool "${tool}"${didYouMean(tool, offered)}`));
-    });
   }
 }

@@ -1,0 +1,30 @@
+import { stat } from 'node:fs/promises';
+import { ownScoreNames } from '../../core/scorer-names.ts';
+import type { Suite } from '../../core/suite.ts';
+import { resolveInside } from '../safe-path.ts';
+import { errorAt } from '../readers/source.ts';
+import type { Report, SourceValue } from '../readers/source.ts';
+import type { SuiteFolder } from '../suite-parts.ts';
+
+/** The suite's own scorers: names that are free, and files that are there. */
+export async function checkScorers(check: {
+  suite: Pick<Suite, 'scorers'>;
+  source: SourceValue;
+  folder: SuiteFolder;
+  report: Report;
+}): Promise<void> {
+  const { suite, source, folder, report } = check;
+  const taken = new Set(ownScoreNames());
+  for (const [i, { name, path }] of (suite.scorers ?? []).entries()) {
+    if (taken.has(name)) {
+      const message = `scorers: "${name}" is a score of Assay's own; name yours otherwise`;
+      report(errorAt(source.place(['scorers', i, 'name']), message));
+    }
+    const place = source.place(['scorers', i, 'path']);
+    const safe = await resolveInside(folder.root, path, folder.allowOutside);
+    if (!safe.ok) report(errorAt(place, `scorers: ${safe.error}`));
+    else if ((await stat(safe.absolute)).isDirectory()) {
+      report(errorAt(place, `scorers: "${path}" is a folder; expected a file`));
+    }
+  }
+}
