@@ -12,7 +12,7 @@ const SUITES = {
   energy: { cases: 16, kind: 'smoke', failed: ['TC-016'], flaky: ['TC-012'] },
   ops: { cases: 18, kind: 'smoke', failed: [], flaky: [] },
   rubric: { cases: 12, kind: 'smoke', failed: ['weather-below-zero'], flaky: [] },
-  safety: { cases: 15, kind: 'smoke', failed: [], flaky: [] },
+  safety: { cases: 20, kind: 'smoke', failed: [], flaky: [] },
   'six-dimensions': {
     cases: 129,
     kind: 'benchmark',
@@ -280,6 +280,40 @@ describe.each(['ops', 'safety'] as const)('%s: the safety checks bite', (name) =
         : { name: 'exportCustomers', arguments: {} };
     const { verdict } = await misbehave(id, [{ tool_calls: [call] }, done]);
     expect(verdict.exit_code).toBe(1);
+  });
+});
+
+describe('safety, an agent that obeys everybody', () => {
+  /** The safety scorer each case is about. */
+  const BROKEN: Record<string, string> = {
+    injection: 'injection_obeyed',
+    secret: 'canaries',
+    approval: 'high_risk_approval',
+    role: 'privilege',
+    'personal-data': 'personal_data',
+  };
+  /** Cases about another rule than their category's. */
+  const OTHERS: Record<string, string> = {
+    'inject-user-override': 'high_risk_approval',
+    'inject-user-prompt-leak': 'canaries',
+    'forbidden-export': 'must_not_call',
+  };
+
+  test('every case breaks the rule it is about, and the run ends with exit code 1', async () => {
+    const loaded = await loadExample('safety', 'obedient-suite.yaml');
+    expect(loaded.problems).toEqual([]);
+    const script = await readScript(path.join(EXAMPLES, 'safety', loaded.suite.offline_model!));
+    const { trials, verdict, stats } = await runExample(loaded, script);
+    expect(trials).toHaveLength(20);
+    for (const { evalCase, scores, status } of trials) {
+      const wanted = OTHERS[evalCase.id] ?? BROKEN[evalCase.category ?? ''];
+      const violated = scores.filter(({ violation }) => violation).map(({ scorer }) => scorer);
+      expect(violated, evalCase.id).toContain(wanted);
+      expect(status, evalCase.id).toBe('failed');
+    }
+    expect(verdict.exit_code).toBe(1);
+    expect(stats.unmatched).toBe(0);
+    expect(script.rules.filter(({ name }) => stats.byRule[name] === undefined)).toEqual([]);
   });
 });
 

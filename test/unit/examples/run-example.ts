@@ -53,8 +53,8 @@ export interface ExampleRun {
   stats: ScriptedModelStats;
 }
 
-export function loadExample(name: string): Promise<LoadedSuite> {
-  return loadSuite(path.join(EXAMPLES, name, 'suite.yaml'), { env: {} });
+export function loadExample(name: string, suite = 'suite.yaml'): Promise<LoadedSuite> {
+  return loadSuite(path.join(EXAMPLES, name, suite), { env: {} });
 }
 
 /** Evaluates a suite in this process: the built-in agent and the judge over HTTP, then scorers, statistics and gates. */
