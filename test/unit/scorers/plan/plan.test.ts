@@ -42,6 +42,7 @@ describe('tools a line of a plan names', () => {
 
   test('no tools, no names; names that mean something to regular expressions are names', () => {
     expect(toolNamer([])('lookup_order')).toEqual([]);
+    expect(toolNamer(['orders.list', 'orders.list.all'])('orders.list.all')).toEqual(['orders.list.all']);
     expect(toolNamer(['a.b_c', 'x+y', 'p(q'])('axb_c, `x+y`, `p(q`, a.b_c')).toEqual(['x+y', 'p(q', 'a.b_c']);
   });
 

@@ -65,7 +65,7 @@ describe('retrieval tool of the suite', () => {
   });
 
   test('results of several calls one after the other; failed and other calls hold none', () => {
-    const failed: MadeCall = { tool: 'search', error: { kind: 'http_500', message: 'no' } };
+    const failed: MadeCall = { tool: 'search', result: { ids: ['7'] }, error: { kind: 'http_500', message: 'cut' } };
     expect(from('ids[]', search({ ids: ['a'] }), failed, { tool: 'read', result: { ids: ['7'] } })).toBe(0.5);
     expect(from('ids[]', search({ ids: ['a'] }), search({ ids: ['7'] }))).toBe(1);
   });
