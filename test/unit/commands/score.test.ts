@@ -174,6 +174,22 @@ describe('assay score', () => {
     expect(out).toBe('');
   });
 
+  test('D6: NaN and Infinity are no JSON: refused with their place, never 0', async () => {
+    const bad = [
+      '{"caseId": "refund-2", "trial": 1, "tool_calls": [], "usage": {"input": NaN}}',
+      '{"caseId": "refund-2", "trial": 2, "tool_calls": [], "iterations": Infinity}',
+      '{"caseId": "refund-2", "trial": 3, "tool_calls": [], "usage": {"input": 1e400}}',
+    ];
+    const error = await score([CASE], bad).catch((thrown: unknown) => thrown);
+    expect((error as InputError).problems.map(({ line, column }) => [line, column])).toEqual([
+      [1, 73],
+      [2, 68],
+      [3, 73],
+    ]);
+    expect((error as InputError).problems[2]?.message).toContain('usage.input: expected a number of at least 0');
+    expect(out).toBe('');
+  });
+
   test('--out writes a file; a folder that is not there is said', async () => {
     await score([CASE], [{ caseId: 'refund-2', messages: MESSAGES }], ['--out', 'scores.jsonl']);
     expect(out).toBe('');

@@ -3,7 +3,8 @@ import type { Expected } from '../../../src/core/case.ts';
 import type { Trajectory } from '../../../src/core/trajectory.ts';
 import { numbersIn } from '../../../src/scorers/outcome/number-in-answer.ts';
 import { parsePath, valueAt } from '../../../src/scorers/outcome/path-check.ts';
-import { scoresOf, trajectory } from './fixtures.ts';
+import { scoreTrial } from '../../../src/scorers/index.ts';
+import { evalCase, scoresOf, SUITE, trajectory } from './fixtures.ts';
 
 const of = (expected: Expected, fields: Partial<Trajectory>): ReturnType<typeof scoresOf> =>
   scoresOf(expected, trajectory([], fields));
@@ -33,6 +34,20 @@ describe('answer checks', () => {
     expect(passes({ answer_contains: ['ガス'] }, 'ｶﾞｽ')).toBe(true);
     expect(passes({ answer_not_contains: ['secret'] }, 'ｓｅｃｒｅｔ')).toBe(false);
     expect(passes({ answer_contains: ['89'] }, '８８')).toBe(false);
+  });
+
+  test('D4: folding is for comparing alone: nothing of the trajectory or the case is changed', () => {
+    const answer = 'cafe\u0301 \u201c８８\u201d\u00a0or\u200bder';
+    const input = {
+      evalCase: evalCase({ answer_contains: ['café "88" order'], answer_equals: '\u201c' }),
+      trajectory: trajectory([{ tool: 'f', args: { ｘ: '８８\u200b' } }], { answer }),
+      suite: SUITE,
+      costUsd: null,
+    };
+    const before = structuredClone(input);
+    const scores = scoreTrial(input);
+    expect(scores.find(({ scorer }) => scorer === 'answer_contains')?.passed).toBe(true);
+    expect(input).toEqual(before);
   });
 
   test('answer_not_contains, answer_equals, answer_matches', () => {
