@@ -55,7 +55,8 @@ function add(spans: Map<string, Map<number, Span>>, record: JsonObject, shown: s
 }
 
 function readRecord(text: string, shown: string, line: number): JsonObject {
-  const parsed = parseJson(text);
+  // A byte-order mark begins the file, and so its first line.
+  const parsed = parseJson(text.replace(/^\uFEFF/, ''));
   const value: Json = parsed.ok ? parsed.value : null;
   if (isJsonObject(value)) return value;
   throw fault(shown, line, parsed.ok ? 'expected an object: {"caseId": …, "trial": …, …}' : parsed.error);
@@ -90,7 +91,7 @@ async function* linesOf(file: string, shown: string): AsyncGenerator<{ text: str
     const span = { line, start, length: bytes.length };
     pending = [];
     held = 0;
-    return { text: bytes.toString('utf8').replace(/^\uFEFF/, ''), span };
+    return { text: bytes.toString('utf8'), span };
   };
   try {
     for await (const data of createReadStream(file, { highWaterMark: 256 * 1024 })) {
