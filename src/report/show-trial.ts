@@ -18,6 +18,8 @@ interface ShownVerdict {
   unscored_cause: string | null;
   reason: string | null;
   raw_reply: string | null;
+  /** The evaluation that paid for it, when it came from the verdict cache. */
+  cached_from?: string | null;
 }
 
 /** Everything `assay show` prints of one trial. */
@@ -258,7 +260,7 @@ function verdictLines(verdicts: readonly ShownVerdict[], options: ShowOptions, s
   return [
     style('dim', 'Judge'),
     ...verdicts.flatMap((verdict) => [
-      `  ${style('bold', verdict.dimension)}  ${verdict.model ?? 'model not named'}${verdict.vote > 0 ? `  vote ${verdict.vote + 1}` : ''}`,
+      `  ${style('bold', verdict.dimension)}  ${verdict.model ?? 'model not named'}${verdict.vote > 0 ? `  vote ${verdict.vote + 1}` : ''}${verdict.cached_from ? `  from the cache, paid for by ${verdict.cached_from}` : ''}`,
       ...(verdict.unscored_cause === null
         ? labelled('verdict', jsonLines(verdict.parsed, width, options.full), 4)
         : labelled(style('warn', 'unscored'), [verdict.unscored_cause], 4)),
