@@ -11,6 +11,7 @@ import {
 import type { LabelScale } from '../../../src/core/label-scale.ts';
 import { JUDGE_DIMENSIONS } from '../../../src/core/suite.ts';
 import { DIMENSIONS } from '../../../src/judge/dimensions/dimensions.ts';
+import { displayWidth } from '../../../src/report/align.ts';
 import { renderCalibration } from '../../../src/report/calibration-text.ts';
 import { calibrate } from '../../../src/statistics/calibration.ts';
 import type { LabelPair } from '../../../src/statistics/calibration.ts';
@@ -208,8 +209,6 @@ test('text stays within its width, whatever the names', () => {
   const long = '天气查询用例'.repeat(10);
   const pairs = [...labels(3, 2), label(long, 'pass', 'fail', { reviewer: long }), label('z', 'pass', 'fail')];
   const text = renderCalibration(calibrate(pairs, labelScale), { width: 80, color: false, title: 'x' });
-  // Full-width characters take two columns.
-  const width = (line: string): number => [...line].reduce((sum, one) => sum + (one.charCodeAt(0) > 0x2e80 ? 2 : 1), 0);
-  expect(text.split('\n').filter((line) => width(line) > 80)).toEqual([]);
+  expect(text.split('\n').filter((line) => displayWidth(line) > 80)).toEqual([]);
   expect(text).toContain('天气查询用例');
 });
