@@ -107,6 +107,15 @@ export interface PromptSegment {
   text: string;
 }
 
+/** What became of one segment between two prompts. */
+export interface SegmentChange {
+  name: string;
+  change: 'added' | 'removed' | 'changed' | 'moved';
+  /** Its text before; null when it was not there. */
+  before: string | null;
+  after: string | null;
+}
+
 /** The segments of an assembled prompt, in their order. */
 export const PROMPT_SEGMENTS = [
   'base',

@@ -1,5 +1,6 @@
 import type { Comparison } from '../core/evaluation.ts';
 import type { PairVerdict, PairwiseResult } from '../core/pairwise.ts';
+import type { SegmentChange } from '../core/trajectory.ts';
 import { wrap } from './align.ts';
 import { cleanText } from './clean.ts';
 import { formatCount, formatMoney, formatPercent, NONE, plural } from './format.ts';
@@ -18,6 +19,8 @@ export interface CompareModel {
   a: string;
   b: string;
   comparison: Comparison;
+  /** What changed in the agent's prompt, segment by segment; empty: nothing, or it is not known. */
+  prompt: SegmentChange[];
   pairwise: { judge: string; result: PairwiseResult; pairs: PairVerdict[]; spent: PairwiseSpending } | null;
 }
 
@@ -32,8 +35,23 @@ export function compareText(model: CompareModel, width: number, style: Style): s
     `${plural(comparison.compared_cases, 'case')} of equal content compared`,
   ];
   const table = comparisonLines({ comparison, baseline_label: null }, width, style);
-  const sections = [head, table, pairwiseLines(model, width, style)].filter((lines) => lines.length > 0);
+  const sections = [head, promptLines(model, width, style), table, pairwiseLines(model, width, style)].filter(
+    (lines) => lines.length > 0,
+  );
   return `${sections.map((lines) => lines.join('\n').trimEnd()).join('\n\n')}\n`;
+}
+
+function promptLines({ prompt }: CompareModel, width: number, style: Style): string[] {
+  if (prompt.length === 0) return [];
+  const lines = prompt.map(({ name, change, before, after }) => {
+    const sizes = [before, after].map((text) => (text === null ? NONE : formatCount(text.length)));
+    const size = change === 'changed' ? ` (${sizes.join(' → ')} characters)` : '';
+    return `${cleanText(name)}: ${change}${size}`;
+  });
+  return [
+    style('dim', "Segments of the agent's prompt"),
+    ...lines.flatMap((line) => wrap(line, width - 2).map((one) => `  ${one}`)),
+  ];
 }
 
 function pairwiseLines({ a, b, pairwise }: CompareModel, width: number, style: Style): string[] {

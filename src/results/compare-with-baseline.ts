@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { BaselineFacts } from '../core/baseline.ts';
 import type { Comparison } from '../core/evaluation.ts';
-import { hashText } from '../core/hash.ts';
+import { hashText, hashValue } from '../core/hash.ts';
+import type { AgentConfig } from '../core/suite.ts';
 import { findBaseline } from '../db/baselines.ts';
 import type { Db } from '../db/connect.ts';
 import { type EvaluationRow, findEvaluation } from '../db/evaluations.ts';
@@ -51,10 +52,17 @@ export async function compareRows(
 }
 
 function factsOf(row: EvaluationRow): BaselineFacts {
-  const { agent } = row.definition;
   return {
-    prompt_hash: agent.type === 'openai' && agent.system_prompt !== undefined ? hashText(agent.system_prompt) : null,
+    prompt_hash: promptHash(row.definition.agent),
     judge_model: row.judge_model,
     judge_prompt_hash: row.judge_hash,
   };
+}
+
+/** Of the built-in agent's prompt, its segments included; null: there is none, or it is the agent's own business. */
+function promptHash(agent: AgentConfig): string | null {
+  if (agent.type !== 'openai') return null;
+  const { system_prompt, prompt_segments } = agent;
+  if (prompt_segments !== undefined) return hashValue({ system_prompt, prompt_segments });
+  return system_prompt === undefined ? null : hashText(system_prompt);
 }

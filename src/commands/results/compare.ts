@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { EXIT, UserError } from '../../core/errors.ts';
 import type { Db } from '../../db/connect.ts';
 import type { EvaluationRow } from '../../db/evaluations.ts';
+import type { SegmentChange } from '../../core/trajectory.ts';
 import type { CompareModel } from '../../report/compare-text.ts';
 import type { CommandContext } from '../context.ts';
 import { withDatabase } from '../database.ts';
@@ -54,9 +55,24 @@ export function registerCompare(program: Command, context: CommandContext): void
           flags.pairwise === true
             ? await (await import('./compare-pairwise.ts')).comparePairwise(context, database, { before, now, flags })
             : null;
-        await print(context, { a: before.id, b: now.id, comparison, pairwise }, flags.json === true);
+        await print(
+          context,
+          { a: before.id, b: now.id, comparison, prompt: await promptChanges(before, now), pairwise },
+          flags.json === true,
+        );
       }),
     );
+}
+
+/** What changed in the prompt of the built-in agent; of other agents it is not known. */
+async function promptChanges(before: EvaluationRow, now: EvaluationRow): Promise<SegmentChange[]> {
+  const [old, agent] = [before.definition.agent, now.definition.agent];
+  if (old.type !== 'openai' || agent.type !== 'openai') return [];
+  const [{ assemblePrompt }, { diffSegments }] = await Promise.all([
+    import('../../agents/openai/prompt-segments.ts'),
+    import('../../scorers/prompt-assembly/diff-segments.ts'),
+  ]);
+  return diffSegments(assemblePrompt({}, old, null), assemblePrompt({}, agent, null));
 }
 
 /** The evaluation, its numbers computed. */

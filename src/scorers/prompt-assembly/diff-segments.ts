@@ -1,14 +1,5 @@
-import type { PromptSegment } from '../../core/trajectory.ts';
+import type { PromptSegment, SegmentChange } from '../../core/trajectory.ts';
 import { firstLongestCommonSubsequence } from '../tool-calls/lcs.ts';
-
-/** What became of one segment between two prompts. */
-export interface SegmentChange {
-  name: string;
-  change: 'added' | 'removed' | 'changed' | 'moved';
-  /** Its text before; null when it was not there. */
-  before: string | null;
-  after: string | null;
-}
 
 /**
  * Snapshot difference of two assembled prompts, segment by segment: in the order of the second, then what is gone. Segments
