@@ -8,6 +8,7 @@ import { aliasRouter } from './aliases.ts';
 import { cardRouter } from './card-router.ts';
 import { bearerAuth, browserGuard, errorHandler, rateLimited, refuse, securityHeaders } from './guards.ts';
 import type { RateLimit } from './rate-limit.ts';
+import { restWire } from './rest-wire.ts';
 
 export interface AppOptions {
   requestHandler: A2ARequestHandler;
@@ -44,7 +45,7 @@ export function createApp(options: AppOptions): Express {
   if (token !== null) app.use(bearerAuth(token));
   const transport = { requestHandler, userBuilder: userOf, legacyCompat: { enabled: true } };
   app.use(JSON_RPC_PATH, jsonRpcHandler(transport));
-  app.use(REST_PATH, restHandler(transport));
+  app.use(REST_PATH, restWire, restHandler(transport));
   app.use(aliasRouter({ requestHandler, userOf }));
   app.use((_req, res) => refuse(res, 404, 'There is nothing at this path; see /.well-known/agent-card.json.'));
   app.use(errorHandler(options.log));

@@ -25,7 +25,7 @@ import { closedSignal } from './client-user.ts';
 import { listTasks } from './list-tasks.ts';
 import { configJson, createPushConfigs, type PushConfigs, withId } from './push-configs.ts';
 import type { Served } from './served.ts';
-import type { TaskStarter } from './start-task.ts';
+import type { Taken, TaskStarter } from './start-task.ts';
 import { isTerminal, stateOf, viewTask } from './task-view.ts';
 import { streamTask, watchTask } from './watch-task.ts';
 
@@ -86,28 +86,34 @@ function messageMethods(
   deps: RequestHandlerDeps,
   tasks: TaskAccess,
 ): Pick<A2ARequestHandler, 'sendMessage' | 'sendMessageStream'> {
-  const start = async (params: SendMessageRequest, context: ServerCallContext): Promise<string> => {
+  const start = async (params: SendMessageRequest, context: ServerCallContext): Promise<Taken> => {
     requireExtensions(deps.card, context);
     const message = readMessage(params);
     const task = message.taskId === '' ? null : await tasks.require(message.taskId);
     if (task !== null) requireWaiting(message, task, await tasks.view(task));
     const push = params.configuration?.taskPushNotificationConfig;
     const configs = push === undefined ? [] : [configJson(withId(push), context.requestedVersion)];
-    const id = await deps.starter.take(message, task, configs);
-    deps.pushed(id);
-    return id;
+    const taken = await deps.starter.take(message, task, configs);
+    if ('taskId' in taken) deps.pushed(taken.taskId);
+    return taken;
   };
   return {
     async sendMessage(params, context) {
-      const id = await start(params, context);
-      const look = (): Promise<Task | null> => tasks.look(id);
+      const taken = await start(params, context);
+      if ('reply' in taken) return taken.reply;
+      const look = (): Promise<Task | null> => tasks.look(taken.taskId);
       const wait = params.configuration?.returnImmediately === true ? 0 : deps.maxWaitMs;
       const task = await settledWithin(look, wait, closedSignal(context));
       return withHistory(task, params.configuration?.historyLength);
     },
     async *sendMessageStream(params, context) {
-      const id = await start(params, context);
-      yield* streamOf(() => tasks.look(id), closedSignal(context), params.configuration?.historyLength);
+      const taken = await start(params, context);
+      if ('reply' in taken) {
+        yield { payload: { $case: 'message', value: taken.reply } };
+        return;
+      }
+      const look = (): Promise<Task | null> => tasks.look(taken.taskId);
+      yield* streamOf(watchTask(look, closedSignal(context)), params.configuration?.historyLength);
     },
   };
 }
@@ -147,11 +153,10 @@ async function settledWithin(look: () => Promise<Task | null>, ms: number, close
 }
 
 async function* streamOf(
-  look: () => Promise<Task | null>,
-  closed: AbortSignal,
+  tasks: AsyncIterable<Task>,
   historyLength: number | undefined,
 ): AsyncGenerator<StreamResponse, void, undefined> {
-  for await (const event of streamTask(watchTask(look, closed))) {
+  for await (const event of streamTask(tasks)) {
     if (event.payload?.$case !== 'task') yield event;
     else yield { payload: { $case: 'task', value: withHistory(event.payload.value, historyLength) } };
   }
@@ -196,7 +201,12 @@ function taskMethods(
       if (isTerminal(stateOf(task))) {
         throw new UnsupportedOperationError(`Task ${params.id} has ended; there is nothing to subscribe to.`);
       }
-      yield* streamOf(() => tasks.look(params.id), closedSignal(context), undefined);
+      // A task that waits is subscribed to for what comes after its answer.
+      const isEnd = (now: Task): boolean => isTerminal(stateOf(now));
+      yield* streamOf(
+        watchTask(() => tasks.look(params.id), closedSignal(context), isEnd),
+        undefined,
+      );
     },
   };
 }

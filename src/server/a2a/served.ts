@@ -16,7 +16,9 @@ export interface Turn {
 export type Plan =
   | { kind: 'start'; wanted: NewEvaluation }
   /** Something is missing: the task waits for it. */
-  | { kind: 'ask'; question: string };
+  | { kind: 'ask'; question: string }
+  /** Answered at once; there is no task. Only for a message that names none. */
+  | { kind: 'reply'; text: string };
 
 /** What an ended evaluation means for its task. */
 export interface TaskEnd {

@@ -25,12 +25,15 @@ import { isTerminal, stateOf } from './task-view.ts';
 export interface TaskStarter {
   /**
    * Takes a message into a task, a new one for `task` null: its evaluation is stored and started, or the task waits for
-   * what is missing. Returns the task's id.
+   * what is missing, or the message is answered without a task.
    */
-  take(message: Message, task: A2aTaskRow | null, push: Json[]): Promise<string>;
+  take(message: Message, task: A2aTaskRow | null, push: Json[]): Promise<Taken>;
   /** @throws TaskNotCancelableError when it has ended otherwise */
   cancel(row: A2aTaskRow, view: Task): Promise<void>;
 }
+
+/** The task a message went into, or the message that answers it. */
+export type Taken = { taskId: string } | { reply: Message };
 
 export interface TaskStarterDeps {
   context: CommandContext;
@@ -52,9 +55,12 @@ export function createTaskStarter(deps: TaskStarterDeps): TaskStarter {
       const outcome = await planOf(deps, { message, task, context: earlier });
       const history = [...historyOf(task), Message.toJSON({ ...message, taskId: id, contextId }) as Json];
       const place = { id, contextId, task, history, push };
+      if (outcome.kind === 'reply') {
+        return { reply: agentMessage({ taskId: '', contextId }, randomUUID(), outcome.text) };
+      }
       if (outcome.kind === 'start') await begin(deps, place, outcome.wanted);
       else await settle(deps, place, outcome);
-      return id;
+      return { taskId: id };
     },
     async cancel(row, view) {
       const state = stateOf(view);
@@ -77,7 +83,7 @@ async function planOf(deps: TaskStarterDeps, turn: Parameters<Served['plan']>[0]
   const { served, session, maxTasks } = deps;
   try {
     const plan = await served.plan(turn);
-    if (plan.kind === 'ask') return plan;
+    if (plan.kind !== 'start') return plan;
     const running = await countRunningA2aTasks(session.db, served.key);
     if (running < maxTasks) return plan;
     return { kind: 'reject', reason: `${running} tasks are running, which is as many as this server takes; try later` };
@@ -121,7 +127,7 @@ async function begin(deps: TaskStarterDeps, place: Place, wanted: NewEvaluation)
 async function settle(
   deps: TaskStarterDeps,
   place: Place,
-  outcome: Exclude<Outcome, { kind: 'start' }>,
+  outcome: Exclude<Outcome, { kind: 'start' | 'reply' }>,
 ): Promise<void> {
   const change =
     outcome.kind === 'ask'

@@ -50,6 +50,7 @@ export async function createSuiteService({ context, db, files }: SuiteServiceDep
     skills: [...suites.values()].map(({ loaded }) => skillOf(loaded)),
     extensions: [],
     async plan(turn) {
+      if (turn.task === null && asksForHelp(turn)) return { kind: 'reply', text: helpText([...suites.values()]) };
       const request = readSuiteRequest(contentsOf(turn), names);
       const name = request.suite ?? (names.length === 1 ? names[0] : undefined);
       const suite = name === undefined ? undefined : suites.get(name);
@@ -82,9 +83,25 @@ function contentsOf({ message, task }: Turn): Content[] {
   return [...earlier, message].map(contentOf);
 }
 
+/** `help`, `list`, `suites` or `?`, and nothing else. */
+function asksForHelp({ message }: Turn): boolean {
+  const { text, data } = contentOf(message);
+  return data.length === 0 && /^\s*(help|list|suites|\?)\s*[.!?]*\s*$/i.test(text);
+}
+
+function helpText(suites: readonly { loaded: LoadedSuite }[]): string {
+  const lines = suites.map(({ loaded: { suite, cases } }) => {
+    const description = suite.description === undefined ? '' : `: ${suite.description}`;
+    return `- ${suite.name} (${suite.kind}, ${cases.length} cases)${description}`;
+  });
+  return `Name a suite, and it is evaluated:\n${lines.join('\n')}\n${OPTIONS}`;
+}
+
+const OPTIONS = 'Options go into a data part: suite, trials, concurrency, filter, limit, labels, budget_usd, baseline.';
+
 function questionOf(name: string | undefined, names: readonly string[]): string {
   const unknown = name === undefined ? '' : `There is no suite ${JSON.stringify(name)}. `;
-  return `${unknown}Which suite? One of: ${names.join(', ')}. Options go into a data part: suite, trials, concurrency, filter, limit, labels, budget_usd, baseline.`;
+  return `${unknown}Which suite? One of: ${names.join(', ')}. ${OPTIONS}`;
 }
 
 /** What `assay run` would make of the same options. */

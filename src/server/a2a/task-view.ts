@@ -1,5 +1,6 @@
 import { type Artifact, Message, type Task, TaskState } from '@a2a-js/sdk';
-import { type A2aTaskRow } from '../../db/a2a-tasks.ts';
+import { hashText } from '../../core/hash.ts';
+import type { A2aTaskRow } from '../../db/a2a-tasks.ts';
 import type { Db } from '../../db/connect.ts';
 import { type EvaluationRow, findEvaluation } from '../../db/evaluations.ts';
 import { whileTransient } from '../../db/transient.ts';
@@ -46,12 +47,13 @@ export async function viewTask(db: Db, served: Served, row: A2aTaskRow): Promise
     contextId: row.context_id,
     status: {
       state,
-      message: text === '' ? undefined : agentMessage(place, `${id}/${state}/${at.getTime()}`, text),
+      message:
+        text === '' ? undefined : agentMessage(place, `${id}/${hashText(`${state} ${text}`).slice(0, 16)}`, text),
       timestamp: at.toISOString(),
     },
     artifacts: status.artifacts,
     history: row.history.map((message) => Message.fromJSON(message)),
-    metadata: evaluationId === null ? undefined : { evaluation_id: evaluationId },
+    metadata: evaluationId === null ? undefined : { evaluationId },
   };
 }
 

@@ -7,12 +7,14 @@ import { isSettled } from './task-view.ts';
 const LOOK_MS = 250;
 
 /**
- * The task whenever it has changed, until it is settled; the first as it is now.
+ * The task whenever it has changed, until it is at its end; the first as it is now.
  * @param look reads the task; null: it was deleted
+ * @param isEnd default: settled, which a task that waits for the client is too
  */
 export async function* watchTask(
   look: () => Promise<Task | null>,
   signal: AbortSignal,
+  isEnd: (task: Task) => boolean = isSettled,
 ): AsyncGenerator<Task, void, undefined> {
   let last = '';
   for (;;) {
@@ -21,7 +23,7 @@ export async function* watchTask(
     const now = JSON.stringify([task.status?.state, task.status?.message?.parts]);
     if (now !== last) yield task;
     last = now;
-    if (isSettled(task) || signal.aborted) return;
+    if (isEnd(task) || signal.aborted) return;
     // An aborted wait is the end of it, not an error.
     await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
   }
