@@ -27,6 +27,7 @@ export function assign(
   if (rows === 0) return [];
   if (columns === 0) return Array.from({ length: rows }, () => null);
   if (rows === 1) return [bestColumn(columns, (column) => gain(0, column))];
+  if (rows <= columns && eachBestOnDiagonal(rows, columns, gain)) return Array.from({ length: rows }, (_, row) => row);
   // Stand-in columns make room for every row; all real columns are then used, because there are no more columns than rows.
   const width = Math.max(rows, columns);
   const cost = new Float64Array(rows * width);
@@ -36,6 +37,15 @@ export function assign(
   const solution = hungarian(rows, width, cost);
   makeLexicographicallySmallest(rows, width, solution);
   return Array.from(solution.columnOf, (column) => (column < columns ? column : null));
+}
+
+/** Every row gains most where it stands: then no assignment gains more, and none has smaller columns. */
+function eachBestOnDiagonal(rows: number, columns: number, gain: (row: number, column: number) => number): boolean {
+  for (let row = 0; row < rows; row += 1) {
+    const most = gain(row, row);
+    for (let column = 0; column < columns; column += 1) if (gain(row, column) > most) return false;
+  }
+  return true;
 }
 
 function bestColumn(columns: number, gain: (column: number) => number): number {

@@ -53,26 +53,25 @@ export function callMismatch(calls: Calls, i: number, j: number): Mismatch | nul
   return comparer.args(expected.tool, expected.args, made.args, argsModeOf(calls.args, expected.tool));
 }
 
-function sameTool(calls: Calls, i: number, j: number): boolean {
-  const { expected, made, comparer } = calls;
-  return comparer.nameOf(expected[i]?.tool ?? '') === comparer.nameOf(made[j]?.tool ?? '');
-}
-
 const tables = new WeakMap<Calls, (i: number, j: number) => boolean>();
+const UNKNOWN = 0;
+const FITS = 1;
+const DIFFERS = 2;
 
 /** {@link callMismatch} as a yes or no; each pair is compared once, whoever asks. */
 export function fitTable(calls: Calls): (i: number, j: number) => boolean {
   const table = tables.get(calls);
   if (table !== undefined) return table;
-  const known = new Map<number, boolean>();
+  const { comparer } = calls;
   const width = calls.made.length;
+  const expectedNames = calls.expected.map((call) => comparer.nameOf(call.tool));
+  const madeNames = calls.made.map((call) => comparer.nameOf(call.tool));
+  const known = new Uint8Array(calls.expected.length * width);
   const fits = (i: number, j: number): boolean => {
-    const key = i * width + j;
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const now = sameTool(calls, i, j) && callMismatch(calls, i, j) === null;
-    known.set(key, now);
-    return now;
+    if (expectedNames[i] !== madeNames[j]) return false;
+    const at = i * width + j;
+    if (known[at] === UNKNOWN) known[at] = callMismatch(calls, i, j) === null ? FITS : DIFFERS;
+    return known[at] === FITS;
   };
   tables.set(calls, fits);
   return fits;

@@ -3,6 +3,8 @@
  * pairs (position in `a`, position in `b`), read from the start, are smallest.
  */
 export function firstLongestCommonSubsequence(a: readonly string[], b: readonly string[]): [number, number][] {
+  // Most agents do what is expected: then every pair stands in its place.
+  if (a.length === b.length && a.every((name, at) => name === b[at])) return a.map((_name, at) => [at, at]);
   const width = b.length + 1;
   const length = new Uint32Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i -= 1) {

@@ -75,6 +75,9 @@ function countMatchingArgs(calls: Calls, i: number, j: number): number {
   const made = calls.made[j];
   const wanted = expected === undefined ? null : checkedArgs(calls, expected);
   if (expected === undefined || wanted === null || made === undefined || made.args === null) return 0;
-  const got = made.args;
-  return Object.keys(wanted).filter((key) => calls.comparer.argument(expected.tool, key, wanted, got) === null).length;
+  let right = 0;
+  for (const key of Object.keys(wanted)) {
+    if (calls.comparer.argument(expected.tool, key, wanted, made.args) === null) right += 1;
+  }
+  return right;
 }
