@@ -255,6 +255,17 @@ describe('a recording', () => {
     });
   });
 
+  test('a case that was recorded again is replayed as it was last', async () => {
+    await ask(await openServers([recorded()]), 'count');
+    const again = await openServers([recorded()]);
+    await ask(again, 'refuse');
+    for (let n = 0; n < 3; n += 1) await ask(again, 'count');
+    const source = await openServers([replayed]);
+    const results = [];
+    for (let n = 0; n < 3; n += 1) results.push((await ask(source, 'count')).result);
+    expect(results).toEqual(['call 1', 'call 2', 'call 3']);
+  });
+
   test('holds no secret of the worker', async () => {
     const env = { PATH: process.env['PATH'] ?? '', MCP_BY: TOKEN };
     const source = await openServers([recorded({ env: ['MCP_BY'] })], { env });
@@ -286,6 +297,22 @@ describe('in a trial', () => {
     expect(trajectory.tool_calls.map(({ result, error }) => error?.kind ?? result)).toEqual([
       { id: 3, by: '-' },
       'rate_limit',
+    ]);
+  });
+
+  test('a case that lists its tools is offered those alone, with the server’s definition', async () => {
+    const model = scripted(text('done'));
+    const trajectory = await createOpenAiAgent({ sources: [createMcpTools({ env: process.env })] }).run(
+      inputOf({
+        model,
+        suiteRoot: folder,
+        evalCase: caseOf({ tools: ['own', 'get_order'] }),
+        suite: suiteOf({ tools: [{ name: 'own' }, { name: 'other' }], mcp: [stdio()] }),
+      }),
+    );
+    expect(trajectory.available_tools.map(({ name, description }) => [name, description])).toEqual([
+      ['own', undefined],
+      ['get_order', 'Looks up an order.'],
     ]);
   });
 
