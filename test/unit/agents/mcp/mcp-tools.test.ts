@@ -84,7 +84,7 @@ describe('a stdio server', () => {
   test('gets a clean environment: what it needs to start and what the suite names', async () => {
     const env = { PATH: process.env['PATH'] ?? '', SECRET_OF_WORKER: 'x', MCP_BY: 'a-name-for-tests' };
     const source = await openServers([stdio({ env: ['MCP_BY'] })], { env });
-    const names = String((await ask(source, 'environment')).result).split(' ');
+    const names = ((await ask(source, 'environment')).result as string).split(' ');
     expect(names).toContain('MCP_BY');
     expect(names).not.toContain('SECRET_OF_WORKER');
     // What it was trusted with is withheld, should it say it.
@@ -115,9 +115,7 @@ describe('a stdio server', () => {
 
   test('leaves nothing running: it and what it started end with the trial', async () => {
     const source = await openServers([stdio()]);
-    const pids = String((await ask(source, 'processes')).result)
-      .split(' ')
-      .map(Number);
+    const pids = ((await ask(source, 'processes')).result as string).split(' ').map(Number);
     expect(pids.map(isRunning)).toEqual([true, true]);
     await source.close();
     await eventually('the processes to end', () => Promise.resolve(!pids.some(isRunning)));
