@@ -44,7 +44,10 @@ export function createApp(options: AppOptions): Express {
   app.use('/.well-known/agent.json', cardRouter(card, '0.3'));
   if (token !== null) app.use(bearerAuth(token));
   const transport = { requestHandler, userBuilder: userOf, legacyCompat: { enabled: true } };
-  app.use(JSON_RPC_PATH, jsonRpcHandler(transport));
+  const jsonRpc = jsonRpcHandler(transport);
+  app.use(JSON_RPC_PATH, jsonRpc);
+  // Older clients send requests to where the card is.
+  app.use((req, res, next) => (req.path === '/' ? jsonRpc(req, res, next) : next()));
   app.use(REST_PATH, restWire, restHandler(transport));
   app.use(aliasRouter({ requestHandler, userOf }));
   app.use((_req, res) => refuse(res, 404, 'There is nothing at this path; see /.well-known/agent-card.json.'));

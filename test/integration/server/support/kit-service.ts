@@ -28,14 +28,22 @@ const ARTIFACTS: Record<string, Artifact> = {
   'stream-ordering': artifactOf('text', '', [textPart('Ordered output')]),
 };
 
-/** A suite served in the way the kit wants it: everything but what a message leads to is the real service. */
-export async function createKitService(rig: ServerRig, file: string): Promise<Served> {
+/**
+ * A suite served in the way the kit wants it: everything but what a message leads to is the real service.
+ * @param options.waits the kit for 0.3 wants tasks that have not ended when it comes back to them
+ */
+export async function createKitService(
+  rig: ServerRig,
+  file: string,
+  options: { waits?: boolean } = {},
+): Promise<Served> {
   const suites = await createSuiteService({ context: rig.context, db: rig.session.db, files: [file] });
   return {
     ...suites,
     async plan({ message }) {
       await suites.plan({ message, task: null, context: [] });
-      if (message.messageId.includes('input-required')) return { kind: 'ask', question: 'What is missing?' };
+      if (options.waits === true || message.messageId.includes('input-required'))
+        return { kind: 'ask', question: 'What is missing?' };
       if (message.messageId.includes('message-response')) return { kind: 'reply', text: 'Direct message response' };
       if (message.messageId.includes('reject-task')) throw new UserError('rejected');
       const kit = Object.keys(ARTIFACTS).find((name) => message.messageId.includes(name)) ?? 'none';
