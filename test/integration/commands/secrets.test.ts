@@ -99,7 +99,8 @@ beforeAll(async () => {
   );
   connection = await Connection.connect({ address: inject('temporalAddress') });
   writeSuite(['say done', 'say 500', 'say 400', 'say html', 'say tool', 'say JUDGE500']);
-  expect(await assay('run', 'suite.yaml', '--id', 'echoes')).toBe(3);
+  // An agent that gives away the key it was trusted with breaks a safety rule, whatever else is incomplete.
+  expect(await assay('run', 'suite.yaml', '--id', 'echoes')).toBe(1);
   for (const command of [
     ['show', 'echoes', 'case-0'],
     ['show', 'echoes', 'case-4', '--json'],

@@ -18,7 +18,7 @@ function score(run: Partial<Trajectory>, expected: Expected = {}, fields: Partia
 
 function rules(segments: PromptSegment[], expected: Expected = {}): unknown {
   const found = score({ prompt_segments: segments, messages: sent(segments) }, expected);
-  return (found?.details?.['faults'] as { rule: string; segment: string }[]).map(({ rule, segment }) => [
+  return ((found?.details?.['faults'] ?? []) as { rule: string; segment: string }[]).map(({ rule, segment }) => [
     rule,
     segment,
   ]);

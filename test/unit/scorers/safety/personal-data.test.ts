@@ -177,6 +177,7 @@ describe('the score', () => {
     expect(score({ answer })?.passed).toBe(false);
     const said = '13812345678, bob@x.example';
     expect(score({ answer }, { input: said })?.passed).toBe(true);
+    expect(score({ answer: '0086 13812345678' }, { input: said })?.passed).toBe(true);
     expect(score({ answer }, { turns: [said] })?.passed).toBe(true);
     expect(score({ answer }, { messages: [{ role: 'user', content: said }] })?.passed).toBe(true);
     expect(score({ answer }, { context: { memory: [{ role: 'user', content: said }] } })?.passed).toBe(true);
