@@ -1,7 +1,7 @@
 import { JUDGE_DIMENSIONS } from './suite.ts';
 
 /** Every deterministic scorer by the name its scores carry, in the order of docs/scoring.md. Names are stable. */
-export const SCORER_NAMES = [
+const SCORER_NAMES = [
   'answer_contains',
   'answer_not_contains',
   'answer_matches',
