@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { ModelClient } from '../core/model.ts';
 import { judgesOf } from '../core/suite.ts';
 import type { EvaluationRow } from '../db/evaluations.ts';
+import { withAcceptedParameters } from '../judge/accepted-parameters.ts';
 import type { PromptSet } from '../judge/prompt.ts';
 import type { ActivityDeps } from './deps.ts';
 
@@ -27,7 +28,7 @@ export async function loadJudge(
   for (const { model, base_url, api_key_env } of judgesOf(judge)) {
     const { offlineModel } = options;
     const client = await deps.modelClient({ baseUrl: base_url, apiKeyEnv: api_key_env, offlineModel });
-    clients.set(model, options.guard(client));
+    clients.set(model, withAcceptedParameters(options.guard(client)));
     addresses.set(model, base_url ?? deps.config.openaiBaseUrl ?? '');
   }
   const folder = judge.prompts === undefined ? null : path.resolve(row.suite_root, judge.prompts);

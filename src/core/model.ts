@@ -15,6 +15,9 @@ export interface ModelRequest {
   extra_body?: JsonObject;
 }
 
+/** Parameters that not every model takes. */
+export type Refusable = 'temperature' | 'seed' | 'response_format';
+
 /** What came back, as plain data that can be stored and replayed. */
 export interface ModelReply {
   /** Assistant text; null when there was none. */
@@ -31,6 +34,8 @@ export interface ModelReply {
   time_to_first_token_ms: number | null;
   /** True when the reply came from the journal, not from the endpoint. */
   replayed?: boolean;
+  /** Parameters of the request that the endpoint refused and that were left out; `json_schema`: asked for a JSON object instead. */
+  left_out?: (Refusable | 'json_schema')[];
 }
 
 /**

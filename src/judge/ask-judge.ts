@@ -25,6 +25,8 @@ export interface JudgeAnswer {
   model: string | null;
   usage: Usage;
   calls: number;
+  /** What of the parameters the endpoint did not take. Default none. */
+  leftOut?: ModelReply['left_out'];
 }
 
 /** What asking needs of a dimension; a pairwise comparison asks the same way. */
@@ -68,6 +70,7 @@ interface Call {
   rawReply: string | null;
   model: string | null;
   usage: Usage;
+  leftOut?: ModelReply['left_out'];
 }
 
 async function callOnce(
@@ -89,7 +92,8 @@ async function callOnce(
   }
   const rawReply = reply.content ?? reply.refusal;
   const result = readReply(reply, dimension, question.shown);
-  const rest = { rawReply, model: reply.model, usage: reply.usage };
+  const { left_out: leftOut } = reply;
+  const rest = { rawReply, model: reply.model, usage: reply.usage, ...(leftOut === undefined ? {} : { leftOut }) };
   return result.ok
     ? { reading: result.reading, fault: null, ...rest }
     : { reading: null, fault: result.fault, ...rest };
@@ -158,5 +162,6 @@ function answerOf(calls: [Call] | [Call, Call]): JudgeAnswer {
     model: last.model ?? calls[0].model,
     usage: calls.map((call) => call.usage).reduce(addUsage),
     calls: calls.length,
+    ...(last.leftOut === undefined ? {} : { leftOut: last.leftOut }),
   };
 }

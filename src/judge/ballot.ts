@@ -115,7 +115,7 @@ function verdictOf(answer: JudgeAnswer, { dimension, prompt }: Ballot, place: Ba
     prompt_hash: prompt.hash,
     judge: place.config.model,
     model: answer.model ?? place.config.model,
-    params: paramsOf(place.config),
+    params: paramsSent(place.config, answer.leftOut ?? []),
     raw_reply: answer.rawReply,
     first_reply: answer.firstReply,
     parsed: answer.reading?.parsed ?? null,
@@ -146,6 +146,17 @@ function paramsOf(config: JudgeConfig): JsonObject {
     response_format: config.response_format,
     language: config.language,
   };
+}
+
+/** The parameters as the endpoint took them: what it refused was not sent. */
+function paramsSent(config: JudgeConfig, leftOut: NonNullable<JudgeAnswer['leftOut']>): JsonObject {
+  const params = paramsOf(config);
+  for (const name of leftOut) {
+    if (name === 'json_schema') params['response_format'] = 'json_object';
+    else if (name === 'response_format') params['response_format'] = 'text';
+    else delete params[name];
+  }
+  return leftOut.length === 0 ? params : { ...params, left_out: leftOut };
 }
 
 /** The score of a dimension: its only verdict, or its votes joined. */

@@ -8,6 +8,7 @@ import { judgeName, type JudgeConfig, judgesOf, type Suite } from '../../core/su
 import type { EvaluationRow } from '../../db/evaluations.ts';
 import { type PairedAnswers, streamPairedAnswers } from '../../db/paired-answers.ts';
 import { createVerdictReader, keepVerdict } from '../../db/verdict-cache.ts';
+import { withAcceptedParameters } from '../../judge/accepted-parameters.ts';
 import { loadPrompts } from '../../judge/load-prompts.ts';
 import { comparePair, type PairJudging } from '../../judge/pairwise.ts';
 import { createAdapters } from '../../local/adapters.ts';
@@ -84,7 +85,8 @@ async function judgeClients(
   const offlineModel = now.offline && offline_model !== undefined ? path.resolve(now.suite_root, offline_model) : null;
   const clients = new Map<string, ModelClient>();
   for (const { model, base_url, api_key_env } of judgesOf(judge)) {
-    clients.set(model, await adapters.modelClient({ baseUrl: base_url, apiKeyEnv: api_key_env, offlineModel }));
+    const client = await adapters.modelClient({ baseUrl: base_url, apiKeyEnv: api_key_env, offlineModel });
+    clients.set(model, withAcceptedParameters(client));
   }
   return clients;
 }

@@ -316,6 +316,12 @@ describe('failures', () => {
     ],
     ['bad request', 400, apiError('invalid_type', 'temperature must be a number'), 'bad_request'],
     ['unprocessable', 422, { detail: 'nope' }, 'bad_request'],
+    [
+      'a parameter the model does not take is not a missing model',
+      400,
+      apiError('', 'For model `m` the parameter temperature = 0 is not supported'),
+      'bad_request',
+    ],
     ['J10: HTML error page with status 200', 200, '<!doctype html><p>busy</p>', 'invalid_reply'],
     ['J10: empty body with status 200', 200, '', 'invalid_reply'],
     ['broken JSON', 200, '{"choices": [', 'invalid_reply'],
