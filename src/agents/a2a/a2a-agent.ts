@@ -3,21 +3,26 @@ import { TaskState } from '@a2a-js/sdk';
 import type { A2aAgentConfig } from '../../core/a2a-config.ts';
 import type { ChatMessage } from '../../core/case.ts';
 import { UserError } from '../../core/errors.ts';
-import type { Json } from '../../core/json.ts';
-import type { AgentArtifact, ToolCall, Trajectory } from '../../core/trajectory.ts';
+import type { AgentArtifact, Trajectory } from '../../core/trajectory.ts';
 import type { Agent, AgentInput } from '../agent.ts';
 import { maskReply } from '../mask-key.ts';
-import { type BlackBoxTrial, type Outcome, startBlackBoxTrial, stopped } from '../report/black-box-trial.ts';
+import {
+  answerTo,
+  type BlackBoxOptions,
+  type BlackBoxTrial,
+  inBlackBoxTrial,
+  type Outcome,
+  stopped,
+} from '../report/black-box-trial.ts';
 import { type AgentReport, readReport } from '../report/read-report.ts';
-import { abortError, type Sleep, untilAborted } from '../sleep.ts';
-import { startTimeCap, type TimeCap } from '../time-cap.ts';
+import { abortError, untilAborted } from '../sleep.ts';
+import type { TimeCap } from '../time-cap.ts';
 import { dataPart, exchange, RemoteAgentError, textPart, userMessage } from './follow-task.ts';
 import { connectRemoteAgent, type RemoteAgent, type RemoteDeps } from './remote-agent.ts';
 import { answerOf, recordedArtifacts, remarksOf, REPORT_EXTENSION, reportOf, textOf } from './remote-parts.ts';
-import { stateName, type TaskRecord } from './task-record.ts';
+import { emptyRecord, stateName, type TaskRecord } from './task-record.ts';
 
-export interface A2aAgentOptions extends RemoteDeps {
-  sleep: Sleep;
+export interface A2aAgentOptions extends RemoteDeps, BlackBoxOptions {
   /** Milliseconds that only grow. Default `performance.now`. */
   clock?: () => number;
 }
@@ -29,7 +34,11 @@ interface A2aTrial {
   remote: RemoteAgent;
   signal: AbortSignal;
   options: A2aAgentOptions;
-  artifacts: AgentArtifact[];
+  /** By task and id: a task that goes on brings its artifacts again. */
+  artifacts: Map<string, AgentArtifact>;
+  /** Ids of the agent's messages so far. */
+  known: Set<string>;
+  reports: Set<string>;
 }
 
 /** Where the next message goes: into a task that waits for it, or into the same context. */
@@ -59,22 +68,27 @@ export function createA2aAgent(options: A2aAgentOptions): Agent {
       if (config.type !== 'a2a') {
         throw new UserError(`the agent of suite ${input.suite.name} is of type ${config.type}, not a2a`);
       }
-      const cap = startTimeCap(input.signal, input.evalCase.timeout_ms ?? input.suite.limits.timeout_ms);
-      try {
-        const trial = startBlackBoxTrial(input, cap.signal, options.sleep);
-        const artifacts: AgentArtifact[] = [];
+      return inBlackBoxTrial(input, options, async (trial, cap) => {
+        const artifacts = new Map<string, AgentArtifact>();
         let token: string | null = null;
         const work = async (): Promise<Outcome> => {
           const remote = await untilAborted(connect(config), cap.signal);
           token = remote.token;
-          return converse({ trial, config, remote, signal: cap.signal, options, artifacts });
+          return converse({
+            trial,
+            config,
+            remote,
+            signal: cap.signal,
+            options,
+            artifacts,
+            known: new Set(),
+            reports: new Set(),
+          });
         };
         const outcome = await work().catch((error: unknown) => endedBy(input, cap, error));
-        const trajectory: Trajectory = { ...trial.finish(outcome), artifacts };
+        const trajectory: Trajectory = { ...trial.finish(outcome), artifacts: [...artifacts.values()] };
         return maskReply(trajectory, token);
-      } finally {
-        cap.dispose();
-      }
+      });
     },
   };
 }
@@ -89,14 +103,18 @@ async function converse(state: A2aTrial): Promise<Outcome> {
     const record = await send(state, parts, place);
     const failure = failureOf(record);
     if (failure !== null) return failure;
-    const read = readReport({ answer: answerOf(record) ?? undefined, ...reportOf(record) }, {}, silence(record));
+    const read = readReport(
+      { answer: answerOf(record) ?? undefined, ...reportOf(record, state.reports) },
+      {},
+      silence(record),
+    );
     if (!read.ok) return stopped('FAILED', read.error);
     trial.take(read.report);
     place = { taskId: waits(record) ? record.taskId : null, contextId: record.contextId };
     if (read.report.pendingCalls.length > 0) {
       const { calls, cap: reached } = await trial.answer(read.report.pendingCalls);
       if (reached !== null) return stopped('MAX_ITERATIONS', reached);
-      parts = [dataPart({ assay_tool_results: calls.map(resultOf) })];
+      parts = [dataPart({ assay_tool_results: calls.map(answerTo) })];
       continue;
     }
     const outcome = endTurn(trial, record, read.report);
@@ -108,8 +126,10 @@ async function converse(state: A2aTrial): Promise<Outcome> {
 async function send(state: A2aTrial, parts: Part[], place: Place): Promise<TaskRecord> {
   const { remote, config: target, signal, options, trial } = state;
   const clock = options.clock ?? ((): number => performance.now());
-  const record = await exchange({ remote, target, signal, sleep: options.sleep, clock }, userMessage(parts, place));
-  state.artifacts.push(...recordedArtifacts(record));
+  const record = emptyRecord(new Set(state.known));
+  await exchange({ remote, target, signal, sleep: options.sleep, clock }, userMessage(parts, place), record);
+  for (const artifact of recordedArtifacts(record)) state.artifacts.set(`${record.taskId} ${artifact.id}`, artifact);
+  for (const { messageId } of record.messages) state.known.add(messageId);
   trial.recorder.messages.push(...remarksOf(record).map((content) => ({ role: 'assistant' as const, content })));
   return record;
 }
@@ -125,8 +145,7 @@ function firstParts({ trial, remote }: A2aTrial): Part[] {
   const extended = remote.card.capabilities?.extensions.some(({ uri }) => uri === REPORT_EXTENSION) === true;
   if (!extended) return parts;
   const documents = trial.input.evalCase.context?.documents ?? [];
-  const tools = trial.tools.map(({ a2a: _remote, ...tool }) => tool);
-  return [...parts, dataPart({ assay_case: { tools, documents } })];
+  return [...parts, dataPart({ assay_case: { tools: trial.tools, documents } })];
 }
 
 function transcript(messages: readonly ChatMessage[]): string {
@@ -165,11 +184,6 @@ function endTurn(trial: BlackBoxTrial, record: TaskRecord, report: AgentReport):
 function silence(record: TaskRecord): string {
   const state = record.state === null ? 'message' : `task (${stateName(record.state)})`;
   return `the ${state} holds no text and no data`;
-}
-
-function resultOf(call: ToolCall): Json {
-  const { id, tool, result, error } = call;
-  return { id, tool, ...(error === null ? { result } : { error }) };
 }
 
 function endedBy(input: AgentInput, cap: TimeCap, error: unknown): Outcome {

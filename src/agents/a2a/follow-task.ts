@@ -12,6 +12,7 @@ import {
   applyMessage,
   applyTask,
   emptyRecord,
+  isOver,
   isSettled,
   isTerminal,
   type TaskRecord,
@@ -96,7 +97,11 @@ async function send(options: Exchange, message: Message, record: TaskRecord): Pr
   };
   try {
     if (mode === 'stream') {
-      for await (const event of remote.client.sendMessageStream(request, { signal })) applyEvent(record, event);
+      for await (const event of remote.client.sendMessageStream(request, { signal })) {
+        applyEvent(record, event);
+        // A stream that is kept open after its end holds nothing more.
+        if (isOver(record)) return;
+      }
       return;
     }
     const result = await remote.client.sendMessage(request, { signal });

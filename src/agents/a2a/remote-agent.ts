@@ -1,4 +1,4 @@
-import type { AgentCard } from '@a2a-js/sdk';
+import { AgentCard } from '@a2a-js/sdk';
 import {
   type Client,
   ClientFactory,
@@ -49,7 +49,7 @@ export async function connectRemoteAgent(target: A2aTarget, deps: RemoteDeps): P
     authorization: token === null ? null : `Bearer ${token}`,
     ...(deps.resolve === undefined ? {} : { resolve: deps.resolve }),
   };
-  const card = await readCard(typed, createGuardedFetch({ ...rules, maxBytes: CARD_MAX_BYTES }), token);
+  const raw = await readCard(typed, createGuardedFetch({ ...rules, maxBytes: CARD_MAX_BYTES }), token);
   const fetchImpl = withStatus(createGuardedFetch({ ...rules, maxBytes: target.max_response_bytes }), typed.host);
   const legacyCompat = { enabled: true };
   const factory = new ClientFactory({
@@ -58,6 +58,8 @@ export async function connectRemoteAgent(target: A2aTarget, deps: RemoteDeps): P
       new RestTransportFactory({ fetchImpl, legacyCompat }),
     ],
   });
+  // What a card leaves out is filled in: the SDK hands it on as it came.
+  const card = AgentCard.fromJSON(raw);
   try {
     const client = await factory.createFromAgentCard(card);
     return { card, client, token, where: typed.host };
@@ -115,6 +117,8 @@ async function readCard(typed: URL, guarded: typeof fetch, token: string | null)
 function cardError(error: unknown, facts: { typed: URL; token: string | null; late: boolean }): Error {
   const { typed, token, late } = facts;
   if (error instanceof UserError) return error;
+  if (error instanceof Error && /^Failed to fetch Agent Card/.test(error.message))
+    return noCard(typed, error.message, error);
   if (late) {
     return new ModelError('timeout', `A2A agent ${typed.host}: no complete card within ${CARD_DEADLINE_MS} ms`);
   }
@@ -124,9 +128,13 @@ function cardError(error: unknown, facts: { typed: URL; token: string | null; la
   }
   if ('thrown' in failure && failure.thrown instanceof UserError) return failure.thrown;
   const why = 'failed' in failure ? failure.failed : failure.thrown.message;
+  return noCard(typed, why, error);
+}
+
+function noCard(typed: URL, why: string, cause: unknown): UserError {
   return new UserError(`what is at ${typed.href} is no agent card: ${why}`, {
     hint: 'card_url is the address of the card (JSON); see docs/a2a.md',
-    cause: error,
+    cause,
   });
 }
 

@@ -39,15 +39,22 @@ function plainData(part: Part): Json[] {
   return reportIn(value) === null ? [value] : [];
 }
 
-/** What the agent reports of its own work, of all its reports together; later ones replace earlier ones key by key. */
-export function reportOf(record: TaskRecord): JsonObject {
+/**
+ * What the agent reports of its own work, of all its reports together; later ones replace earlier ones key by key.
+ * @param taken reports of earlier exchanges, which artifacts of the task bring again; those of this one are added
+ */
+export function reportOf(record: TaskRecord, taken: Set<string> = new Set()): JsonObject {
   const parts = [
     ...record.messages.flatMap((message) => message.parts),
     ...[...record.artifacts.values()].flatMap((artifact) => artifact.parts),
   ];
   const reports = parts.flatMap(({ content }) => {
     const report = content?.$case === 'data' ? reportIn(content.value as Json) : null;
-    return report === null ? [] : [report];
+    if (report === null) return [];
+    const text = JSON.stringify(report);
+    if (taken.has(text)) return [];
+    taken.add(text);
+    return [report];
   });
   return Object.fromEntries(reports.flatMap((report) => Object.entries(report)));
 }

@@ -13,19 +13,23 @@ export interface TaskRecord {
   messages: Message[];
   /** Message of the last status. */
   statusMessage: Message | null;
+  /** Ids of messages of earlier exchanges in the task: its history brings them again. */
+  known: ReadonlySet<string>;
   /** In the order of their first appearance. */
   artifacts: Map<string, Artifact>;
   /** States in the order seen, repeats left out. */
   states: TaskState[];
 }
 
-export function emptyRecord(): TaskRecord {
+/** @param known ids of messages that are recorded already */
+export function emptyRecord(known: ReadonlySet<string> = new Set()): TaskRecord {
   return {
     taskId: null,
     contextId: null,
     state: null,
     reply: null,
     messages: [],
+    known,
     statusMessage: null,
     artifacts: new Map(),
     states: [],
@@ -51,6 +55,11 @@ export function isSettled({ state, reply }: TaskRecord): boolean {
   return (
     isTerminal(state) || state === TaskState.TASK_STATE_INPUT_REQUIRED || state === TaskState.TASK_STATE_AUTH_REQUIRED
   );
+}
+
+/** True when nothing more of this exchange can come; what waits for input may have been said before the message came. */
+export function isOver({ state, reply }: TaskRecord): boolean {
+  return reply !== null || (state !== null && (isTerminal(state) || state === TaskState.TASK_STATE_AUTH_REQUIRED));
 }
 
 /** Takes one event of a stream into the record. Events of other tasks are left out. */
@@ -113,7 +122,8 @@ function applyArtifact(record: TaskRecord, artifact: Artifact, append: boolean):
 }
 
 function note(record: TaskRecord, message: Message): void {
-  if (record.messages.some((known) => known.messageId === message.messageId)) return;
+  if (record.known.has(message.messageId)) return;
+  if (record.messages.some(({ messageId }) => messageId === message.messageId)) return;
   record.messages.push(message);
 }
 

@@ -45,14 +45,9 @@ export function isPublicAddress(address: string): boolean {
   return globalUnicast.check(bare, 'ipv6') && !privateAddresses.check(bare, 'ipv6');
 }
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-
-/** True for an address of this machine itself. */
+/** True for an address of this machine itself; a mapped one is none, like everywhere here. */
 export function isLoopbackAddress(address: string): boolean {
-  if (isIPv4(address)) return loopback.check(address, 'ipv4');
-  return isIPv6(address) && loopback.check(address, 'ipv6');
+  return (isIPv4(address) && address.startsWith('127.')) || address === '::1';
 }
 
 /** True for a host name of a URL that means this machine, before any name server is asked. */
