@@ -21,7 +21,7 @@ const target = {
   mode: z.enum(['auto', 'stream', 'poll', 'blocking']).default('auto'),
   poll_interval_ms: positive.default(1_000),
   patience_ms: positive.default(30_000),
-  max_response_bytes: positive.default(16 * 1024 * 1024),
+  max_response_bytes: positive.default(8 * 1024 * 1024),
 };
 
 const HINTS = {

@@ -15,7 +15,7 @@ export interface A2aTarget {
   poll_interval_ms: number;
   /** How long an agent that has taken a task may be unreachable before the trial is tried again, milliseconds. Default 30,000. */
   patience_ms: number;
-  /** Longest reply that is read, bytes; of a stream, all of it. Default 16 MiB. */
+  /** Longest reply that is read, bytes; of a stream, all of it. Default 8 MiB. */
   max_response_bytes: number;
 }
 

@@ -148,7 +148,7 @@ function parseSuite(record: JsonObject, parts: Parts, source: SourceValue, repor
 
 /** The keys tell which kind is meant: a file, an address, a program, a recording, else a model. */
 function agentTypeOf(agent: JsonObject): string {
-  const kinds = { path: 'module', url: 'http', command: 'command', trajectories: 'replay' };
+  const kinds = { path: 'module', url: 'http', card_url: 'a2a', command: 'command', trajectories: 'replay' };
   return Object.entries(kinds).find(([key]) => agent[key] !== undefined)?.[1] ?? 'openai';
 }
 
