@@ -34,7 +34,6 @@ const SETTINGS: Readonly<Record<string, string>> = {
   unix_socket_directories: '',
   max_connections: '200',
   shared_buffers: '128MB',
-  shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.track': 'all', 'pg_stat_statements.track_planning': 'on',
   fsync: 'off',
   full_page_writes: 'off',
   synchronous_commit: 'on',

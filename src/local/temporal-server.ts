@@ -102,7 +102,7 @@ function serverArguments(launch: TemporalLaunch): string[] {
 
 /** Nothing of the caller's environment but paths: keys must not reach a long-lived process. */
 function serverEnvironment(launch: TemporalLaunch): Record<string, string> {
-  return { ...(process.env.BENCH_GOGC ? { GOGC: process.env.BENCH_GOGC } : {}), PATH: searchPath(launch.env) ?? '/usr/local/bin:/usr/bin:/bin', HOME: launch.home, TZ: 'UTC' };
+  return { PATH: searchPath(launch.env) ?? '/usr/local/bin:/usr/bin:/bin', HOME: launch.home, TZ: 'UTC' };
 }
 
 export interface TemporalWait {
