@@ -20,7 +20,7 @@ import type { TimeCap } from '../time-cap.ts';
 import { dataPart, exchange, RemoteAgentError, textPart, userMessage } from './follow-task.ts';
 import { connectRemoteAgent, type RemoteAgent, type RemoteDeps } from './remote-agent.ts';
 import { answerOf, recordedArtifacts, remarksOf, REPORT_EXTENSION, reportOf, textOf } from './remote-parts.ts';
-import { emptyRecord, stateName, type TaskRecord } from './task-record.ts';
+import { artifactKey, type Earlier, emptyRecord, stateName, type TaskRecord, withRecord } from './task-record.ts';
 
 export interface A2aAgentOptions extends RemoteDeps, BlackBoxOptions {
   /** Milliseconds that only grow. Default `performance.now`. */
@@ -36,9 +36,7 @@ interface A2aTrial {
   options: A2aAgentOptions;
   /** By task and id: a task that goes on brings its artifacts again. */
   artifacts: Map<string, AgentArtifact>;
-  /** Ids of the agent's messages so far. */
-  known: Set<string>;
-  reports: Set<string>;
+  earlier: Earlier;
 }
 
 /** Where the next message goes: into a task that waits for it, or into the same context. */
@@ -81,8 +79,7 @@ export function createA2aAgent(options: A2aAgentOptions): Agent {
             signal: cap.signal,
             options,
             artifacts,
-            known: new Set(),
-            reports: new Set(),
+            earlier: emptyRecord().earlier,
           });
         };
         const outcome = await work().catch((error: unknown) => endedBy(input, cap, error));
@@ -102,14 +99,12 @@ async function converse(state: A2aTrial): Promise<Outcome> {
     if (cap !== null) return stopped('MAX_ITERATIONS', cap);
     const record = await send(state, parts, place);
     const failure = failureOf(record);
+    const reported = { answer: answerOf(record) ?? undefined, ...reportOf(record) };
+    const read = readReport(reported, {}, silence(record));
+    if (!read.ok) return failure ?? stopped('FAILED', read.error);
+    const over = trial.take(read.report);
     if (failure !== null) return failure;
-    const read = readReport(
-      { answer: answerOf(record) ?? undefined, ...reportOf(record, state.reports) },
-      {},
-      silence(record),
-    );
-    if (!read.ok) return stopped('FAILED', read.error);
-    trial.take(read.report);
+    if (over !== null) return over;
     place = { taskId: waits(record) ? record.taskId : null, contextId: record.contextId };
     if (read.report.pendingCalls.length > 0) {
       const { calls, cap: reached } = await trial.answer(read.report.pendingCalls);
@@ -126,10 +121,10 @@ async function converse(state: A2aTrial): Promise<Outcome> {
 async function send(state: A2aTrial, parts: Part[], place: Place): Promise<TaskRecord> {
   const { remote, config: target, signal, options, trial } = state;
   const clock = options.clock ?? ((): number => performance.now());
-  const record = emptyRecord(new Set(state.known));
+  const record = emptyRecord(state.earlier);
   await exchange({ remote, target, signal, sleep: options.sleep, clock }, userMessage(parts, place), record);
-  for (const artifact of recordedArtifacts(record)) state.artifacts.set(`${record.taskId} ${artifact.id}`, artifact);
-  for (const { messageId } of record.messages) state.known.add(messageId);
+  for (const artifact of recordedArtifacts(record)) state.artifacts.set(artifactKey(record, artifact.id), artifact);
+  state.earlier = withRecord(state.earlier, record);
   trial.recorder.messages.push(...remarksOf(record).map((content) => ({ role: 'assistant' as const, content })));
   return record;
 }

@@ -13,7 +13,7 @@ import type { OpenToolSource } from '../trial-world.ts';
 import { dataPart, exchange, RemoteAgentError, textPart, userMessage } from './follow-task.ts';
 import { connectRemoteAgent, type RemoteAgent, type RemoteDeps } from './remote-agent.ts';
 import { answerOf, recordedArtifacts, reportOf, textOf } from './remote-parts.ts';
-import { emptyRecord, stateName, type TaskRecord } from './task-record.ts';
+import { emptyRecord, stateName, type TaskRecord, withRecord } from './task-record.ts';
 
 export interface A2aToolOptions extends RemoteDeps {
   sleep: Sleep;
@@ -43,10 +43,10 @@ export function openA2aTools(options: A2aToolOptions): OpenToolSource {
     const remote = toolsOf(evalCase, suite).flatMap((tool) =>
       tool.a2a === undefined || mocked.has(tool.name) ? [] : [[tool.name, tool.a2a] as const],
     );
-    // Contexts of the tasks of this trial: a task goes on in its own.
-    const contexts = new Map<string, string>();
+    // Tasks of this trial as they were left: one that goes on does so in its own context.
+    const tasks = new Map<string, TaskRecord>();
     const handlers = new Map(
-      remote.map(([name, config]) => [name, handlerOf(config, { options, connect, contexts })] as const),
+      remote.map(([name, config]) => [name, handlerOf(config, { options, connect, tasks })] as const),
     );
     return Promise.resolve({ tools: [], handlers, close: () => Promise.resolve() });
   };
@@ -55,23 +55,24 @@ export function openA2aTools(options: A2aToolOptions): OpenToolSource {
 interface HandlerParts {
   options: A2aToolOptions;
   connect: (config: A2aToolConfig) => Promise<RemoteAgent>;
-  contexts: Map<string, string>;
+  tasks: Map<string, TaskRecord>;
 }
 
-function handlerOf(config: A2aToolConfig, { options, connect, contexts }: HandlerParts): ToolHandler {
+function handlerOf(config: A2aToolConfig, { options, connect, tasks }: HandlerParts): ToolHandler {
   return async (args, signal) => {
     const cap = startTimeCap(signal, config.timeout_ms);
-    const record = emptyRecord();
+    const taskId = typeof args['task_id'] === 'string' && args['task_id'] !== '' ? args['task_id'] : null;
+    const before = taskId === null ? undefined : tasks.get(taskId);
+    const record = emptyRecord(before === undefined ? undefined : withRecord(before.earlier, before));
     let token: string | null = null;
     try {
       const remote = await untilAborted(connect(config), cap.signal);
       token = remote.token;
       const clock = options.clock ?? ((): number => performance.now());
-      const taskId = typeof args['task_id'] === 'string' && args['task_id'] !== '' ? args['task_id'] : null;
-      const place = { taskId, contextId: taskId === null ? null : (contexts.get(taskId) ?? null) };
+      const place = { taskId, contextId: before?.contextId ?? null };
       const message = userMessage(partsOf(args), place);
       await exchange({ remote, target: config, signal: cap.signal, sleep: options.sleep, clock }, message, record);
-      if (record.taskId !== null && record.contextId !== null) contexts.set(record.taskId, record.contextId);
+      if (record.taskId !== null) tasks.set(record.taskId, record);
       return maskReply(outcomeOf(record), token);
     } catch (error) {
       if (signal.aborted) throw abortError(signal);

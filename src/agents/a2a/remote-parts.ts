@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Artifact, Message, Part } from '@a2a-js/sdk';
+import { TaskState } from '@a2a-js/sdk';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { AgentArtifact, ArtifactPart } from '../../core/trajectory.ts';
-import type { TaskRecord } from './task-record.ts';
+import { freshArtifacts, type TaskRecord } from './task-record.ts';
 
 /**
  * URI of the A2A extension by which an agent says more than A2A has words for, in data parts of one key each:
@@ -20,13 +21,17 @@ export function textOf(parts: readonly Part[]): string | null {
   return texts.length === 0 ? null : texts.join('\n');
 }
 
-/** The answer: text of the artifacts, else of the last status or message; data alone is an answer as JSON. */
+/**
+ * The answer: text of the artifacts, else of the last status or message; data alone is an answer as JSON. Of a task that
+ * waits for the user it is the question.
+ */
 export function answerOf(record: TaskRecord): string | null {
-  const artifacts = [...record.artifacts.values()];
+  const artifacts = freshArtifacts(record);
   const said = record.reply ?? record.statusMessage;
-  const texts = artifacts.map((artifact) => textOf(artifact.parts)).filter((text) => text !== null);
-  if (texts.length > 0) return texts.join('\n\n');
   const text = said === null ? null : textOf(said.parts);
+  if (text !== null && record.state === TaskState.TASK_STATE_INPUT_REQUIRED) return text;
+  const texts = artifacts.map((artifact) => textOf(artifact.parts)).filter((one) => one !== null);
+  if (texts.length > 0) return texts.join('\n\n');
   if (text !== null) return text;
   const data = [...artifacts.flatMap((artifact) => artifact.parts), ...(said?.parts ?? [])].flatMap(plainData);
   if (data.length === 0) return null;
@@ -39,24 +44,20 @@ function plainData(part: Part): Json[] {
   return reportIn(value) === null ? [value] : [];
 }
 
-/**
- * What the agent reports of its own work, of all its reports together; later ones replace earlier ones key by key.
- * @param taken reports of earlier exchanges, which artifacts of the task bring again; those of this one are added
- */
-export function reportOf(record: TaskRecord, taken: Set<string> = new Set()): JsonObject {
-  const parts = [
+/** What the agent reports of its own work, of all its reports together; later ones replace earlier ones key by key. */
+export function reportOf(record: TaskRecord): JsonObject {
+  const reports = reportsIn([
     ...record.messages.flatMap((message) => message.parts),
-    ...[...record.artifacts.values()].flatMap((artifact) => artifact.parts),
-  ];
-  const reports = parts.flatMap(({ content }) => {
-    const report = content?.$case === 'data' ? reportIn(content.value as Json) : null;
-    if (report === null) return [];
-    const text = JSON.stringify(report);
-    if (taken.has(text)) return [];
-    taken.add(text);
-    return [report];
-  });
+    ...freshArtifacts(record).flatMap((artifact) => artifact.parts),
+  ]);
   return Object.fromEntries(reports.flatMap((report) => Object.entries(report)));
+}
+
+function reportsIn(parts: readonly Part[]): JsonObject[] {
+  return parts.flatMap(({ content }) => {
+    const report = content?.$case === 'data' ? reportIn(content.value as Json) : null;
+    return report === null ? [] : [report];
+  });
 }
 
 function reportIn(value: Json): JsonObject | null {

@@ -13,23 +13,32 @@ export interface TaskRecord {
   messages: Message[];
   /** Message of the last status. */
   statusMessage: Message | null;
-  /** Ids of messages of earlier exchanges in the task: its history brings them again. */
-  known: ReadonlySet<string>;
+  /** What earlier exchanges brought: a task that goes on brings it again. */
+  earlier: Earlier;
   /** In the order of their first appearance. */
   artifacts: Map<string, Artifact>;
   /** States in the order seen, repeats left out. */
   states: TaskState[];
 }
 
-/** @param known ids of messages that are recorded already */
-export function emptyRecord(known: ReadonlySet<string> = new Set()): TaskRecord {
+/** What is recorded already of a conversation. */
+export interface Earlier {
+  /** Ids of messages. */
+  messages: ReadonlySet<string>;
+  /** Artifacts as they were, as JSON, by {@link artifactKey}. */
+  artifacts: ReadonlyMap<string, string>;
+}
+
+const NOTHING: Earlier = { messages: new Set(), artifacts: new Map() };
+
+export function emptyRecord(earlier: Earlier = NOTHING): TaskRecord {
   return {
     taskId: null,
     contextId: null,
     state: null,
     reply: null,
     messages: [],
-    known,
+    earlier,
     statusMessage: null,
     artifacts: new Map(),
     states: [],
@@ -49,12 +58,13 @@ export function isTerminal(state: TaskState): boolean {
 }
 
 /** True when it is somebody else's turn: the task ended, or it waits for the user or for a login. */
-export function isSettled({ state, reply }: TaskRecord): boolean {
-  if (reply !== null) return true;
-  if (state === null) return false;
-  return (
-    isTerminal(state) || state === TaskState.TASK_STATE_INPUT_REQUIRED || state === TaskState.TASK_STATE_AUTH_REQUIRED
-  );
+export function isSettled(record: TaskRecord): boolean {
+  return isOver(record) || (record.state === TaskState.TASK_STATE_INPUT_REQUIRED && !isStale(record));
+}
+
+/** True for a question that was asked before the message came: the agent has not got round to the message yet. */
+function isStale({ statusMessage, earlier }: TaskRecord): boolean {
+  return statusMessage !== null && earlier.messages.has(statusMessage.messageId);
 }
 
 /** True when nothing more of this exchange can come; what waits for input may have been said before the message came. */
@@ -122,9 +132,33 @@ function applyArtifact(record: TaskRecord, artifact: Artifact, append: boolean):
 }
 
 function note(record: TaskRecord, message: Message): void {
-  if (record.known.has(message.messageId)) return;
+  if (record.earlier.messages.has(message.messageId)) return;
   if (record.messages.some(({ messageId }) => messageId === message.messageId)) return;
   record.messages.push(message);
+}
+
+/** Names an artifact among those of all tasks of a conversation. */
+export function artifactKey({ taskId }: Pick<TaskRecord, 'taskId'>, artifactId: string): string {
+  return `${taskId} ${artifactId}`;
+}
+
+/** The artifacts this exchange brought or changed. */
+export function freshArtifacts(record: TaskRecord): Artifact[] {
+  const { artifacts, earlier } = record;
+  return [...artifacts.values()].filter(
+    (artifact) => earlier.artifacts.get(artifactKey(record, artifact.artifactId)) !== JSON.stringify(artifact),
+  );
+}
+
+/** What is recorded after this exchange. */
+export function withRecord({ messages, artifacts }: Earlier, record: TaskRecord): Earlier {
+  const brought = [...record.artifacts.values()].map(
+    (artifact) => [artifactKey(record, artifact.artifactId), JSON.stringify(artifact)] as const,
+  );
+  return {
+    messages: new Set([...messages, ...record.messages.map(({ messageId }) => messageId)]),
+    artifacts: new Map([...artifacts, ...brought]),
+  };
 }
 
 function orNull(text: string): string | null {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { TaskState } from '@a2a-js/sdk';
+import { type Part, TaskState } from '@a2a-js/sdk';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createA2aAgent } from '../../../../src/agents/a2a/a2a-agent.ts';
 import { REPORT_EXTENSION } from '../../../../src/agents/a2a/remote-parts.ts';
@@ -7,6 +7,7 @@ import { sleep } from '../../../../src/agents/sleep.ts';
 import type { A2aAgentConfig } from '../../../../src/core/a2a-config.ts';
 import type { EvalCase } from '../../../../src/core/case.ts';
 import { UserError } from '../../../../src/core/errors.ts';
+import type { Suite } from '../../../../src/core/suite.ts';
 import type { Trajectory } from '../../../../src/core/trajectory.ts';
 import { caseOf, suiteOf } from '../trial-fixture.ts';
 import { data, type Remote, type RemoteOptions, startRemote, text } from './remote-agent-fixture.ts';
@@ -36,6 +37,7 @@ interface RunOptions {
   evalCase?: Partial<EvalCase>;
   signal?: AbortSignal;
   timeoutMs?: number;
+  limits?: Partial<Suite['limits']>;
   env?: Record<string, string>;
 }
 
@@ -51,6 +53,7 @@ function run(url: string, options: RunOptions = {}): Promise<Trajectory> {
     ...options.config,
   };
   const suite = suiteOf({ agent });
+  Object.assign(suite.limits, options.limits);
   if (options.timeoutMs !== undefined) suite.limits.timeout_ms = options.timeoutMs;
   return createA2aAgent({ env: options.env ?? {}, sleep }).run({
     evalCase: caseOf(options.evalCase),
@@ -293,6 +296,78 @@ describe('reports', () => {
     expect(remote.messages[0]?.parts).toHaveLength(1);
   });
 });
+
+describe('caps', () => {
+  test('R10: an agent that never stops asking for calls ends at each cap, which is named', async () => {
+    const remote = await remoteOf({
+      behaviour: (say) =>
+        say.status(ASKS, undefined, [data({ assay_report: { pending_calls: [{ tool: 'get_order', args: {} }] } })]),
+    });
+    for (const limits of [{ max_tool_calls: 3 }, { max_iterations: 2 }]) {
+      const [[name, most] = ['', 0]] = Object.entries(limits);
+      expect(await run(remote.url, { limits })).toMatchObject({
+        final_status: 'MAX_ITERATIONS',
+        final_status_reason: `${name} (${most}) is reached`,
+      });
+    }
+  });
+
+  test('R10: calls it made by itself count', async () => {
+    const made = Array.from({ length: 4 }, (_, id) => ({ tool: 'get_order', args: { id } }));
+    const remote = await remoteOf({
+      behaviour: (say) => say.status(COMPLETED, 'done', [data({ assay_report: { tool_calls: made } })]),
+    });
+    const trajectory = await run(remote.url, { limits: { max_tool_calls: 3 } });
+    expect(trajectory).toMatchObject({ final_status: 'MAX_ITERATIONS', answer: null });
+    expect(trajectory.tool_calls).toHaveLength(4);
+  });
+
+  test('what a task did before it failed is recorded', async () => {
+    const report = { tool_calls: [{ tool: 'get_order', args: { id: 88 }, error: 'down' }], usage: { total: 9 } };
+    const remote = await remoteOf({ behaviour: (say) => say.status(FAILED, 'no', [data({ assay_report: report })]) });
+    expect(await run(remote.url)).toMatchObject({
+      final_status: 'FAILED',
+      final_status_reason: 'the remote task failed: no',
+      tool_calls: [{ tool: 'get_order', error: { message: 'down' } }],
+      usage: { total: 9 },
+    });
+  });
+});
+
+test('what a task brought in an earlier turn is neither answered nor counted again', async () => {
+  const usage = (input: number): Part => data({ assay_report: { usage: { input, output: 0 } } });
+  const remote = await remoteOf({
+    behaviour(say, { task }) {
+      if (task === undefined) {
+        say.artifact('draft', [text('A draft.'), usage(5)]);
+        return say.status(ASKS, 'Shall I send it?');
+      }
+      say.artifact('receipt', [text('Sent.'), usage(7)]);
+      say.status(COMPLETED);
+    },
+  });
+  const trajectory = await run(remote.url, { evalCase: { turns: ['Go on'], input: 'Write to Ann' } });
+  expect(trajectory).toMatchObject({ final_status: 'INPUT_REQUIRED', answer: 'Shall I send it?' });
+  const longer = await run(remote.url, { evalCase: { turns: ['Please', 'Yes'], input: 'Write to Ann' } });
+  expect(longer).toMatchObject({ final_status: 'COMPLETED', answer: 'Sent.', usage: { input: 12 } });
+  expect(longer.artifacts?.map(({ id }) => id)).toEqual(['draft', 'receipt']);
+});
+
+test.each(['stream', 'poll', 'blocking'] as const)(
+  'an agent that is slow to take up an answer has not asked again (%s)',
+  async (mode) => {
+    const remote = await remoteOf({
+      behaviour: async (say, { userMessage, task }) => {
+        if (task === undefined) return say.status(ASKS, 'Which order?');
+        // Nothing is said of the task meanwhile: it still asks.
+        await delay(60);
+        say.status(COMPLETED, `Done: ${userMessage.parts[0]?.content?.value as string}`);
+      },
+    });
+    const trajectory = await run(remote.url, { config: { mode }, evalCase: { turns: ['please', 'Order 88', 'Bye'] } });
+    expect(trajectory.messages.map(({ content }) => content).slice(-4, -2)).toEqual(['Order 88', 'Done: Order 88']);
+  },
+);
 
 describe('cancel and time', () => {
   const never: RemoteOptions['behaviour'] = async (say) => {
