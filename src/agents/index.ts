@@ -72,18 +72,19 @@ export function createAgent(config: AgentConfig, deps: AgentDeps = {}): Closable
     }
     case 'http':
       return {
-        ...createHttpAgent({ sleep: deps.sleep ?? sleep, env: deps.env ?? {} }),
+        ...createHttpAgent({ sleep: deps.sleep ?? sleep, env: deps.env ?? {}, sources: sourcesOf(deps) }),
         close: () => Promise.resolve(),
       };
     case 'command':
       return createCommandAgent({
         sleep: deps.sleep ?? sleep,
         env: deps.env ?? {},
+        sources: sourcesOf(deps),
         model: deps.baseUrl === undefined ? null : { baseUrl: deps.baseUrl, apiKey: deps.apiKey ?? null },
       });
     case 'a2a':
       return {
-        ...createA2aAgent({ sleep: deps.sleep ?? sleep, env: deps.env ?? {} }),
+        ...createA2aAgent({ sleep: deps.sleep ?? sleep, env: deps.env ?? {}, sources: sourcesOf(deps) }),
         close: () => Promise.resolve(),
       };
     case 'replay': {

@@ -2,22 +2,28 @@ import { resolve } from 'node:path';
 import type { CommandAgentConfig } from '../../core/agent-config.ts';
 import type { ChatMessage } from '../../core/case.ts';
 import { UserError } from '../../core/errors.ts';
-import type { ToolCall, Trajectory } from '../../core/trajectory.ts';
+import type { Trajectory } from '../../core/trajectory.ts';
 import type { Agent, AgentInput } from '../agent.ts';
 import { maskReply } from '../mask-key.ts';
 import { WorkerCrashError } from '../module/worker-crash.ts';
-import { type BlackBoxTrial, type Outcome, startBlackBoxTrial, stopped } from '../report/black-box-trial.ts';
+import {
+  answerTo,
+  type BlackBoxOptions,
+  type BlackBoxTrial,
+  inBlackBoxTrial,
+  type Outcome,
+  stopped,
+} from '../report/black-box-trial.ts';
 import { readReport, type AgentReport } from '../report/read-report.ts';
 import { readAgentCall } from '../report/reported-call.ts';
-import { abortError, type Sleep, untilAborted } from '../sleep.ts';
-import { startTimeCap, type TimeCap } from '../time-cap.ts';
+import { abortError, untilAborted } from '../sleep.ts';
+import type { TimeCap } from '../time-cap.ts';
 import { commandEnvironment, passedSecrets } from './command-environment.ts';
 import { type CommandProcess, type ProcessEnd, startCommandProcess } from './command-process.ts';
 import { readProgramMessage } from './command-protocol.ts';
 import { findProgram } from './find-program.ts';
 
-export interface CommandAgentOptions {
-  sleep: Sleep;
+export interface CommandAgentOptions extends BlackBoxOptions {
   /** Environment of the worker; only what the allow list names is handed on. */
   env: Readonly<Record<string, string | undefined>>;
   /** Told to programs with `model_access`. */
@@ -58,17 +64,16 @@ export function createCommandAgent(options: CommandAgentOptions): CommandAgent {
       if (config.type !== 'command') {
         throw new UserError(`the agent of suite ${input.suite.name} is of type ${config.type}, not command`);
       }
-      const cap = startTimeCap(input.signal, input.evalCase.timeout_ms ?? input.suite.limits.timeout_ms);
-      const trial = startBlackBoxTrial(input, cap.signal, options.sleep);
-      const state: CommandTrial = { trial, config, options, signal: cap.signal, running, child: null, stderr: '' };
-      try {
-        const outcome = await converse(state).catch((error: unknown) => endedBy(input, cap, error));
-        await stop(state);
-        return masked(trial.finish(outcome, { stderr: state.stderr.trim() }), state);
-      } finally {
-        cap.dispose();
-        await stop(state);
-      }
+      return inBlackBoxTrial(input, options, async (trial, cap) => {
+        const state: CommandTrial = { trial, config, options, signal: cap.signal, running, child: null, stderr: '' };
+        try {
+          const outcome = await converse(state).catch((error: unknown) => endedBy(input, cap, error));
+          await stop(state);
+          return masked(trial.finish(outcome, { stderr: state.stderr.trim() }), state);
+        } finally {
+          await stop(state);
+        }
+      });
     },
     async close() {
       await Promise.all([...running].map((child) => child.kill()));
@@ -82,20 +87,12 @@ async function converse(state: CommandTrial): Promise<Outcome> {
     if (cap !== null) return stopped('MAX_ITERATIONS', cap);
     const turn = await runTurn(state);
     if ('outcome' in turn) return turn.outcome;
-    state.trial.take(turn.report);
-    const outcome = overCalls(state.trial) ?? state.trial.endTurn(turn.report);
+    const outcome = state.trial.take(turn.report) ?? state.trial.endTurn(turn.report);
     if (outcome !== null) {
       const remark = await leave(state);
       return remark === null || outcome.reason !== null ? outcome : { ...outcome, reason: remark };
     }
   }
-}
-
-function overCalls({ recorder, input }: BlackBoxTrial): Outcome | null {
-  const { max_tool_calls } = input.suite.limits;
-  return recorder.callCount > max_tool_calls
-    ? stopped('MAX_ITERATIONS', `max_tool_calls (${max_tool_calls}) is reached`)
-    : null;
 }
 
 /** One user turn: until the program's result, or what ended it before. */
@@ -135,16 +132,11 @@ async function answerCalls(
   const cap = trial.reachedCap();
   if (cap !== null) return cap;
   const answered = await trial.answer(message.calls.map((call) => readAgentCall(call as never)));
-  const results = answered.calls.map(resultOf);
+  const results = answered.calls.map(answerTo);
   child.write(
     JSON.stringify(message.single ? { type: 'tool_result', ...results[0] } : { type: 'tool_results', results }),
   );
   return answered.cap;
-}
-
-function resultOf(call: ToolCall): Record<string, unknown> {
-  const { id, tool, result, error } = call;
-  return error === null || error.kind === 'malformed' ? { id, tool, result } : { id, tool, error };
 }
 
 /** The program for the next turn: the one that was there for the last, else a new one that is told the conversation so far. */

@@ -5,18 +5,23 @@ import { ModelError, UserError } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { atPointer } from '../../core/json-pointer.ts';
 import { fillTemplate } from '../../core/json-template.ts';
-import type { ToolCall } from '../../core/trajectory.ts';
 import type { Agent, AgentInput } from '../agent.ts';
-import { type BlackBoxTrial, type Outcome, startBlackBoxTrial, stopped } from '../report/black-box-trial.ts';
+import {
+  answerTo,
+  type BlackBoxOptions,
+  type BlackBoxTrial,
+  inBlackBoxTrial,
+  type Outcome,
+  stopped,
+} from '../report/black-box-trial.ts';
 import { type AgentReport, readReport, type ReportParts } from '../report/read-report.ts';
 import { abortError, type Sleep, untilAborted } from '../sleep.ts';
-import { startTimeCap, type TimeCap } from '../time-cap.ts';
+import type { TimeCap } from '../time-cap.ts';
 import { createHttpEndpoint, type HttpEndpoint } from './http-endpoint.ts';
 import { AgentReplyError } from './http-error.ts';
 import { pollTask } from './poll-task.ts';
 
-export interface HttpAgentOptions {
-  sleep: Sleep;
+export interface HttpAgentOptions extends BlackBoxOptions {
   /** Where the secret of `auth_env` is. */
   env: Readonly<Record<string, string | undefined>>;
   /** Names a conversation to the agent. Default: a random UUID a trial. */
@@ -50,9 +55,7 @@ export function createHttpAgent(options: HttpAgentOptions): Agent {
         throw new UserError(`the agent of suite ${input.suite.name} is of type ${config.type}, not http`);
       }
       const endpoint = createHttpEndpoint(config, options.env);
-      const cap = startTimeCap(input.signal, input.evalCase.timeout_ms ?? input.suite.limits.timeout_ms);
-      try {
-        const trial = startBlackBoxTrial(input, cap.signal, options.sleep);
+      return inBlackBoxTrial(input, options, async (trial, cap) => {
         const state: HttpTrial = {
           trial,
           config,
@@ -65,9 +68,7 @@ export function createHttpAgent(options: HttpAgentOptions): Agent {
           toolResults: [],
         };
         return trial.finish(await converse(state).catch((error: unknown) => endedBy(input, cap, error)));
-      } finally {
-        cap.dispose();
-      }
+      });
     },
   };
 }
@@ -79,11 +80,8 @@ async function converse(state: HttpTrial): Promise<Outcome> {
     if (cap !== null) return stopped('MAX_ITERATIONS', cap);
     const read = readReport(partsOf(await exchange(state), state.config), state.config.statuses ?? {}, where(state));
     if (!read.ok) return stopped('FAILED', read.error);
-    trial.take(read.report);
-    const { max_tool_calls } = trial.input.suite.limits;
-    if (trial.recorder.callCount > max_tool_calls) {
-      return stopped('MAX_ITERATIONS', `max_tool_calls (${max_tool_calls}) is reached`);
-    }
+    const over = trial.take(read.report);
+    if (over !== null) return over;
     const outcome = await (read.report.pendingCalls.length > 0
       ? answerCalls(state, read.report)
       : endTurn(state, read.report));
@@ -93,7 +91,7 @@ async function converse(state: HttpTrial): Promise<Outcome> {
 
 async function answerCalls(state: HttpTrial, report: AgentReport): Promise<Outcome | null> {
   const { calls, cap } = await state.trial.answer(report.pendingCalls);
-  state.toolResults = calls.map(resultOf);
+  state.toolResults = calls.map(answerTo);
   return cap === null ? null : stopped('MAX_ITERATIONS', cap);
 }
 
@@ -146,11 +144,6 @@ function requestBody(state: HttpTrial): Json {
 
 function lastUserText(messages: readonly ChatMessage[]): string {
   return messages.findLast((message) => message.role === 'user')?.content ?? '';
-}
-
-function resultOf(call: ToolCall): Json {
-  const { id, tool, result, error } = call;
-  return error === null || error.kind === 'malformed' ? { id, tool, result } : { id, tool, error };
 }
 
 function partsOf(reply: Json, config: HttpAgentConfig): ReportParts {

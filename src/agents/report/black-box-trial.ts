@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '../../core/case.ts';
-import type { Json } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
 import {
   addUsage,
   NO_USAGE,
@@ -9,19 +9,20 @@ import {
   type Usage,
 } from '../../core/trajectory.ts';
 import type { AgentInput } from '../agent.ts';
-import { createMockWorld } from '../mock/mock-world.ts';
-import { conversationOf, toolsOf, userMessage } from '../openai/conversation.ts';
+import { conversationOf, userMessage } from '../openai/conversation.ts';
 import type { ReadCall } from '../openai/read-tool-call.ts';
 import { assistantMessage, createCallIds, toolMessages } from '../openai/tool-messages.ts';
 import { createRecorder, type Ending, type Recorder } from '../recorder.ts';
 import type { Sleep } from '../sleep.ts';
-import { createToolRunner, type ToolRunner } from '../tool-runner.ts';
+import { startTimeCap, type TimeCap } from '../time-cap.ts';
+import { createToolRunner, isBrokenAnswer, type ToolRunner } from '../tool-runner.ts';
+import { type OpenToolSource, openTrialWorld, type TrialWorld } from '../trial-world.ts';
 import type { AgentReport } from './read-report.ts';
 
 /** An ending but for what the trial itself knows. */
 export type Outcome = Pick<Ending, 'status' | 'reason' | 'answer'>;
 
-/** One trial of an agent outside this process: what it reports is recorded, what it asks is answered by the mock world. */
+/** One trial of an agent outside this process: what it reports is recorded, what it asks is answered by the trial's world. */
 export interface BlackBoxTrial {
   readonly input: AgentInput;
   readonly tools: ToolDefinition[];
@@ -30,8 +31,8 @@ export interface BlackBoxTrial {
   readonly turns: string[];
   /** The cap that forbids another turn of the agent; null when none does. */
   reachedCap(): string | null;
-  /** Records a report, its own calls included. */
-  take(report: AgentReport): void;
+  /** Records a report, its own calls included. How the trial ended, when these are more than it may make; else null. */
+  take(report: AgentReport): Outcome | null;
   /** Answers the calls of one turn. `cap` names the cap that kept some from being run. */
   answer(reads: ReadCall[]): Promise<{ calls: ToolCall[]; cap: string | null }>;
   /** Takes the answer of a turn: null when the next user turn was begun, else how the trial ended. */
@@ -49,9 +50,32 @@ interface Sums {
   model: string | null;
 }
 
-export function startBlackBoxTrial(input: AgentInput, signal: AbortSignal, sleep: Sleep): BlackBoxTrial {
-  const tools = toolsOf(input.evalCase, input.suite);
-  const world = createMockWorld(input.evalCase, input.suite, { sleep });
+export interface BlackBoxOptions {
+  sleep: Sleep;
+  /** Tools from outside the mock world. Default none. */
+  sources?: readonly OpenToolSource[];
+}
+
+/**
+ * Opens the world of a trial, runs `work` under the trial's time cap, and lets go of the world. What it takes to open the
+ * world (an MCP server that starts) is no part of the agent's time.
+ */
+export async function inBlackBoxTrial(
+  input: AgentInput,
+  options: BlackBoxOptions,
+  work: (trial: BlackBoxTrial, cap: TimeCap) => Promise<Trajectory>,
+): Promise<Trajectory> {
+  const world = await openTrialWorld(input, options);
+  const cap = startTimeCap(input.signal, input.evalCase.timeout_ms ?? input.suite.limits.timeout_ms);
+  try {
+    return await work(startTrial(input, world, cap.signal), cap);
+  } finally {
+    cap.dispose();
+    await world.close();
+  }
+}
+
+function startTrial(input: AgentInput, { tools, world }: TrialWorld, signal: AbortSignal): BlackBoxTrial {
   const recorder = createRecorder(tools, input.now);
   const conversation = conversationOf(input.evalCase, undefined);
   recorder.messages.push(...conversation.messages);
@@ -65,7 +89,12 @@ export function startBlackBoxTrial(input: AgentInput, signal: AbortSignal, sleep
     recorder,
     turns,
     reachedCap: () => reachedCap(input, sums),
-    take: (report) => takeReport(report, { recorder, runner, sums, nextId, tools }),
+    take(report) {
+      takeReport(report, { recorder, runner, sums, nextId, tools });
+      const { max_tool_calls } = input.suite.limits;
+      if (recorder.callCount <= max_tool_calls) return null;
+      return stopped('MAX_ITERATIONS', `max_tool_calls (${max_tool_calls}) is reached`);
+    },
     async answer(reads) {
       const { max_tool_calls } = input.suite.limits;
       const left = Math.max(0, max_tool_calls - recorder.callCount);
@@ -179,6 +208,11 @@ function endTurn(
   }
   const reached = runner.escalated() ? 'ESCALATED' : question === null ? 'COMPLETED' : 'INPUT_REQUIRED';
   return { status: report.finalStatus ?? reached, reason: null, answer: answer ?? question };
+}
+
+/** A call as the agent is told of it: its result, or how its tool failed; a broken answer as the text that came. */
+export function answerTo({ id, tool, result, error }: ToolCall): JsonObject {
+  return error === null || isBrokenAnswer(error) ? { id, tool, result } : { id, tool, error };
 }
 
 /** An ending without an answer. */

@@ -9,6 +9,7 @@ import type { CaseMock, EvalCase } from '../../../src/core/case.ts';
 import { ModelError, UserError } from '../../../src/core/errors.ts';
 import type { ModuleAgentConfig, Suite } from '../../../src/core/suite.ts';
 import type { Trajectory } from '../../../src/core/trajectory.ts';
+import { isRunning } from './is-running.ts';
 import { call, calls, caseOf, inputOf, replyOf, scripted, suiteOf, text } from './trial-fixture.ts';
 
 const ROOT = join(import.meta.dirname, 'modules');
@@ -58,17 +59,6 @@ function start(deps: AgentDeps = {}): ClosableAgent {
 
 function run(exportName: string, part: Part = {}, deps: AgentDeps = {}): Promise<Trajectory> {
   return start(deps).run(moduleInput(exportName, part));
-}
-
-/** Whether a process runs; a zombie nobody reaped counts as ended. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  if (process.platform !== 'linux' || !existsSync(`/proc/${pid}/stat`)) return process.platform !== 'linux';
-  return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 }
 
 async function until(condition: () => boolean, what: string): Promise<void> {

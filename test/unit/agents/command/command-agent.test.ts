@@ -12,6 +12,7 @@ import type { EvalCase } from '../../../../src/core/case.ts';
 import { UserError } from '../../../../src/core/errors.ts';
 import type { Suite } from '../../../../src/core/suite.ts';
 import type { Trajectory } from '../../../../src/core/trajectory.ts';
+import { isRunning } from '../is-running.ts';
 import { caseOf, inputOf, scripted, suiteOf } from '../trial-fixture.ts';
 
 const PROGRAM = join(import.meta.dirname, 'program.mjs');
@@ -66,21 +67,6 @@ function run(mode: string, part: Part = {}): Promise<Trajectory> {
       ...part.input,
     }),
   );
-}
-
-/** Whether a process runs; a zombie nobody reaped counts as ended. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  if (process.platform !== 'linux') return true;
-  try {
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
 }
 
 async function until(condition: () => boolean, what: string): Promise<void> {

@@ -14,6 +14,7 @@ import type { JsonObject } from '../../../../src/core/json.ts';
 import type { McpServerConfig } from '../../../../src/core/suite.ts';
 import type { ToolCall } from '../../../../src/core/trajectory.ts';
 import { eventually } from '../../../e2e/support/program.ts';
+import { isRunning } from '../is-running.ts';
 import { call, calls, caseOf, inputOf, scripted, suiteOf, text } from '../trial-fixture.ts';
 import { createOrderServer } from './server.ts';
 
@@ -133,14 +134,6 @@ describe('a stdio server', () => {
     expect([(await ask(one!, 'count')).result, (await ask(two!, 'count')).result]).toEqual(['call 1', 'call 1']);
   });
 });
-
-function isRunning(pid: number): boolean {
-  try {
-    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
 
 describe('a streamable HTTP server', () => {
   let server: Server;
