@@ -108,13 +108,20 @@ export function createRecorder(availableTools: ToolDefinition[], now: () => numb
     subAgentEnded(run, { replies, unmatched }) {
       recording.usage = addUsage(recording.usage, run.usage);
       recording.subAgentReplies += replies;
-      recording.unmatched.push(...unmatched.map((tool) => ({ index: run.dispatch_call_index ?? 0, tool })));
+      const index = mainCallOf(run, recording.subAgents);
+      recording.unmatched.push(...unmatched.map((tool) => ({ index, tool })));
     },
     approvalWait(ms) {
       recording.approvalWaitMs += ms;
     },
     finish: (ending) => trajectoryOf(recording, ending, now()),
   };
+}
+
+/** The call of the main agent that a run goes back to, over those that dispatched it. */
+function mainCallOf(run: SubAgentRun, runs: readonly SubAgentRun[]): number {
+  const parent = (run.parent ?? null) === null ? undefined : runs.find(({ id }) => id === run.parent);
+  return parent === undefined ? (run.dispatch_call_index ?? 0) : mainCallOf(parent, runs);
 }
 
 function emptyRecording(tools: ToolDefinition[], startedAt: number): Recording {

@@ -175,7 +175,7 @@ export interface Trajectory {
   prompt_segments?: PromptSegment[] | null;
   /** The mock world's state at the end; null without one. */
   end_state: JsonObject | null;
-  /** Calls no fixture answered. */
+  /** Calls no fixture answered; those of sub-agents under the main agent's call that led to them. */
   unmatched_calls: { index: number; tool: string }[];
   plan: string[] | null;
   /** Ids of the documents the agent retrieved, best first; null when it reports none. */

@@ -6,27 +6,51 @@ import { type IsolationBreach, type IsolationCheck, isTelling, privateTexts, run
 
 /**
  * A step of a sub-agent among the main agent's: the same call under the same id and time, or a call of a tool that the main
- * agent was not offered and the sub-agent made.
+ * agent was not offered and the sub-agent made. Where nobody knows which tools the main agent has (none are offered to it:
+ * it brings its own), a like call that might be its own is not judged.
  */
 export const stepsInMain: IsolationCheck = ({ trajectory }) => {
   const { sub_agents: runs, tool_calls: calls, available_tools: tools } = trajectory;
   const offered = new Set(tools.map(({ name }) => name));
-  return runs.flatMap((run) =>
+  let unclear = false;
+  const breaches = runs.flatMap((run) =>
     run.tool_calls.flatMap((step): IsolationBreach[] => {
-      const copy = calls.find((call) => isCopy(call, step, offered));
+      const like = calls.filter((call) => call.tool === step.tool && deepEqual(call.args, step.args));
+      const foreign = offered.size > 0 && !offered.has(step.tool);
+      const copy = foreign ? like[0] : like.find((call) => isSameStep(call, step));
+      unclear ||= offered.size === 0 && copy === undefined && like.some((call) => mayBeSame(call, step));
       if (copy === undefined) return [];
       const name = runName(run, runs);
       const reason = `call ${step.index + 1} \`${step.tool}\` of ${name} stands among the main agent's as call ${copy.index + 1}`;
       return [{ rule: 'steps_in_main', run: name, reason }];
     }),
   );
+  return breaches.length === 0 && unclear ? null : breaches;
 };
 
-function isCopy(call: ToolCall, step: ToolCall, offered: ReadonlySet<string>): boolean {
-  if (call.tool !== step.tool || !deepEqual(call.args, step.args)) return false;
-  if (offered.size > 0 && !offered.has(call.tool)) return true;
-  const sameMoment = call.started_at_ms === step.started_at_ms && call.ended_at_ms === step.ended_at_ms;
-  return call.id !== null && call.id !== '' && call.id === step.id && sameMoment && deepEqual(call.result, step.result);
+/** Ids this long are made to be unique; `call_1` may stand in two conversations. */
+const UNIQUE_ID = 16;
+
+/** True for a step that certainly is the other: its id, and its time, or where that is not known an id that is unique. */
+function isSameStep(call: ToolCall, step: ToolCall): boolean {
+  if (call.id === null || call.id === '' || call.id !== step.id || !deepEqual(call.result, step.result)) return false;
+  return isTimed(step) ? isSameMoment(call, step) : call.id.length >= UNIQUE_ID;
+}
+
+/** True where nothing tells two like calls apart. */
+function mayBeSame(call: ToolCall, step: ToolCall): boolean {
+  const otherId = [call.id, step.id].every((id) => id !== null && id !== '') && call.id !== step.id;
+  const otherTime = isTimed(step) && !isSameMoment(call, step);
+  return !otherId && !otherTime && deepEqual(call.result, step.result);
+}
+
+/** False for a step whose agent does not report times. */
+function isTimed({ started_at_ms, ended_at_ms }: ToolCall): boolean {
+  return started_at_ms > 0 || ended_at_ms > 0;
+}
+
+function isSameMoment(call: ToolCall, step: ToolCall): boolean {
+  return call.started_at_ms === step.started_at_ms && call.ended_at_ms === step.ended_at_ms;
 }
 
 /**

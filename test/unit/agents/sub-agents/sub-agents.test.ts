@@ -223,6 +223,20 @@ describe('a dispatch', () => {
     );
     expect(trajectory.unmatched_calls).toEqual([{ index: 0, tool: 'get_order' }]);
   });
+
+  test('those of a nested one stand under the agent’s own call, not under its dispatcher’s', async () => {
+    const order = call('get_order', {});
+    const { trajectory } = await run(
+      {
+        '': [calls(call('refund', {})), calls(dispatch('planner')), text('x')],
+        'planner#1': [calls(dispatch('researcher')), text('y')],
+        'planner#1/researcher#1': [calls(order), text('z')],
+      },
+      [{ name: 'planner', sub_agents: ['researcher'] }, RESEARCHER],
+      { evalCase: { mock: { tools: [{ tool: 'refund', replies: [{ result: 'done' }] }] } } },
+    );
+    expect(trajectory.unmatched_calls).toEqual([{ index: 1, tool: 'get_order' }]);
+  });
 });
 
 describe('several', () => {

@@ -149,6 +149,47 @@ describe('steps of a sub-agent among the main agent’s', () => {
   });
 });
 
+describe('steps among those of an agent that brings its own tools, and is offered none', () => {
+  const known = { tool: 'search', id: 'c1', result: finding, started_at_ms: 20, ended_at_ms: 30 };
+  const untimed = { ...known, started_at_ms: 0, ended_at_ms: 0 };
+  const scored = (step: object, own: object): Score | undefined => {
+    const run = goodRun({ tool_calls: madeCalls([{ ...known, ...step }]) });
+    return score(main([run], { available_tools: [], tool_calls: madeCalls([{ ...known, ...own }]) }));
+  };
+
+  test('the same id and time, or a unique id where times are not reported, is a copy', () => {
+    const id = 'call_0f8c2b7a91de45';
+    for (const [step, own] of [
+      [known, known],
+      [
+        { ...untimed, id },
+        { ...known, id },
+      ],
+    ] as const) {
+      expect(scored(step, own)?.details).toMatchObject({ rules: ['steps_in_main'] });
+    }
+  });
+
+  test('what nothing tells apart is not judged, and said so; what something tells apart is its own', () => {
+    for (const [step, own] of [
+      [{ id: null }, { id: null }],
+      [untimed, known],
+      [{ ...untimed, id: null }, known],
+    ] as const) {
+      expect(scored(step, own)?.details).toEqual(
+        expect.objectContaining({ rules: [], not_checked: ['steps_in_main'] }),
+      );
+    }
+    for (const [step, own] of [
+      [known, { ...known, started_at_ms: 50 }],
+      [untimed, { id: 'c2' }],
+      [untimed, { result: 'another' }],
+    ] as const) {
+      expect(scored(step, own)?.details).toEqual(expect.objectContaining({ rules: [], not_checked: [] }));
+    }
+  });
+});
+
 describe('messages in the main context', () => {
   test('what a tool of the sub-agent answered may not appear, unless it was returned or the main agent got it itself', () => {
     expect(rulesBroken(main([goodRun()], withMessage(`see ${finding}`)))).toEqual(['messages_in_main']);
