@@ -23,6 +23,13 @@ export function textLines(text: string, width: number, full: boolean): string[] 
   return kept(lines, full);
 }
 
+/** The end of a text, where what went wrong was said last; as {@link textLines} otherwise. */
+export function lastLines(text: string, width: number, full: boolean): string[] {
+  const lines = textLines(text, width, true);
+  if (full || lines.length <= KEPT_LINES + 1) return lines;
+  return [`… ${lines.length - KEPT_LINES} lines before these (--full shows them)`, ...lines.slice(-KEPT_LINES)];
+}
+
 function clean(text: string, full: boolean): string {
   return full ? cleanWhole(text) : cleanText(text);
 }

@@ -1,12 +1,12 @@
 import type { ChatMessage, EvalCase } from '../core/case.ts';
 import type { Json } from '../core/json.ts';
 import type { Score } from '../core/score.ts';
-import type { SubAgentRun, ToolCall, Trajectory } from '../core/trajectory.ts';
+import type { AgentArtifact, SubAgentRun, ToolCall, Trajectory } from '../core/trajectory.ts';
 import { latencyMs } from '../core/trajectory.ts';
 import type { TrialStatus } from '../core/trial.ts';
 import { cleanText } from './clean.ts';
 import { formatCount, formatDuration, formatMoney, NONE, plural } from './format.ts';
-import { jsonLines, labelled, LABEL_WIDTH, type ShowOptions, textLines } from './show-text.ts';
+import { jsonLines, labelled, LABEL_WIDTH, lastLines, type ShowOptions, textLines } from './show-text.ts';
 import { createStyle, type Style, type Tone } from './style.ts';
 
 /** A judge's reply as stored. */
@@ -196,12 +196,35 @@ function resultLines(call: ToolCall, width: number, options: ShowOptions): strin
 
 function subAgentLines(run: SubAgentRun, trajectory: Trajectory, options: ShowOptions, style: Style): string[] {
   const width = options.width - LABEL_WIDTH - 4;
+  const blocked = run.blocked ?? null;
+  const status = blocked === null ? run.final_status : style('bad', 'blocked');
+  const facts = dispatchFacts(run, trajectory);
+  const cut = run.timed_out === true ? `its timeout${limitOf(run)} ended it` : null;
   return [
-    `  ${style('bold', `sub-agent ${cleanText(run.name)}`)}  ${run.final_status}`,
+    `  ${style('bold', `sub-agent ${cleanText(run.name)}`)}  ${status}${facts === '' ? '' : `  ${style('dim', facts)}`}`,
+    ...(blocked === null ? [] : labelled(style('bad', 'refused'), textLines(blocked, width, true), 4)),
+    ...(cut === null ? [] : labelled(style('bad', 'cut'), textLines(cut, width, true), 4)),
     ...labelled('input', textLines(run.input, width, options.full), 4),
     ...run.tool_calls.flatMap((call) => callLines(call, trajectory, options, style)),
-    ...labelled('output', textLines(run.output ?? NONE, width, options.full), 4),
+    // One that was refused had nothing to say.
+    ...(blocked === null ? labelled('output', textLines(run.output ?? NONE, width, options.full), 4) : []),
   ];
+}
+
+/** Who dispatched it with which call, how long it took and what it used, as far as it is known. */
+function dispatchFacts(run: SubAgentRun, trajectory: Trajectory): string {
+  const { started_at_ms: started = 0, ended_at_ms: ended = 0, dispatch_call_index: index } = run;
+  const by = (run.parent ?? null) === null ? '' : ` of ${cleanText(run.parent ?? '')}`;
+  return [
+    ...(typeof index === 'number' ? [`by call #${index}${by}`] : by === '' ? [] : [by.trim()]),
+    ...(started === 0 ? [] : [`after ${formatDuration(Math.max(0, started - trajectory.started_at_ms))}`]),
+    ...(ended > started ? [`took ${formatDuration(ended - started)}`] : []),
+    ...(run.usage.total === null || run.usage.total === 0 ? [] : [`${formatCount(run.usage.total)} tokens`]),
+  ].join(' · ');
+}
+
+function limitOf({ timeout_ms: limit }: SubAgentRun): string {
+  return typeof limit === 'number' ? ` of ${formatDuration(limit)}` : '';
 }
 
 function endLines(trajectory: Trajectory, options: ShowOptions, style: Style): string[] {
@@ -219,7 +242,23 @@ function endLines(trajectory: Trajectory, options: ShowOptions, style: Style): s
       ? []
       : labelled('state', jsonLines(trajectory.end_state, width, options.full), 2)),
     ...(unmatched === '' ? [] : labelled('no mock', textLines(unmatched, width, true), 2)),
+    ...(trajectory.artifacts ?? []).flatMap((artifact) =>
+      labelled('artifact', artifactLines(artifact, width, options), 2),
+    ),
+    ...(trajectory.stderr === undefined
+      ? []
+      : labelled('stderr', lastLines(trajectory.stderr, width, options.full), 2)),
   ];
+}
+
+function artifactLines({ id, name, parts }: AgentArtifact, width: number, options: ShowOptions): string[] {
+  const lines = parts.flatMap((part) => {
+    if (part.kind === 'text') return textLines(part.text, width, options.full);
+    if (part.kind === 'data') return jsonLines(part.data, width, options.full);
+    const size = part.bytes === null ? (part.url ?? 'no address') : `${formatCount(part.bytes)} bytes`;
+    return textLines(`file ${part.filename ?? 'without a name'} (${part.media_type}), ${size}`, width, options.full);
+  });
+  return [...textLines(name ?? id, width, true), ...lines];
 }
 
 function scoreLines(scores: readonly Score[], options: ShowOptions, style: Style): string[] {

@@ -75,6 +75,67 @@ function inOrder(text: string, ...parts: string[]): void {
   }
 }
 
+describe('what stands beside the steps', () => {
+  const ran = { name: 'helper', input: 'look it up', output: 'found', tool_calls: [], usage: NO_USAGE } as const;
+
+  test('sub-agents: who dispatched them, what cut or refused them', () => {
+    const text = renderTrial(
+      shown({
+        trajectory: trajectory({
+          sub_agents: [
+            {
+              ...ran,
+              id: 'helper#1',
+              tool_calls: [],
+              usage: { ...NO_USAGE, total: 1_200 },
+              final_status: 'PARTIAL_SUCCESS',
+              timed_out: true,
+              timeout_ms: 20_000,
+              dispatch_call_index: 0,
+              started_at_ms: 1_500,
+              ended_at_ms: 21_500,
+            },
+            {
+              ...ran,
+              tool_calls: [],
+              final_status: 'FAILED',
+              blocked: 'max_dispatches (1) is reached',
+              output: null,
+              parent: 'helper#1',
+              dispatch_call_index: 2,
+            },
+          ],
+        }),
+      }),
+      PLAIN,
+    );
+    inOrder(text, 'sub-agent helper  PARTIAL_SUCCESS', 'by call #0 · after 500 ms · took 20.0 s · 1,200 tokens');
+    inOrder(text, 'its timeout of 20.0 s ended it', 'found', 'sub-agent helper  blocked', 'by call #2 of helper#1');
+    inOrder(text, 'blocked', 'max_dispatches (1) is reached', 'look it up');
+    expect(text.split('output')).toHaveLength(2);
+  });
+
+  test('standard error of a command agent: its end, where the cause stands', () => {
+    const stderr = [...Array.from({ length: 30 }, (_, n) => `line ${n}`), 'ImportError: no model'].join('\n');
+    const text = renderTrial(shown({ trajectory: trajectory({ stderr }) }), PLAIN);
+    inOrder(text, 'stderr', '19 lines before these', 'line 19', 'ImportError: no model');
+    expect(text).not.toContain('line 18\n');
+    expect(renderTrial(shown({ trajectory: trajectory({ stderr }) }), { ...PLAIN, full: true })).toContain('line 0\n');
+    const leak = renderTrial(shown({ trajectory: trajectory({ stderr: 'sk-proj-abcdefghijklmnopqrstuvwx' }) }), PLAIN);
+    expect(leak).not.toContain('abcdefghijklmnopqrstuvwx');
+  });
+
+  test('artifacts of an A2A agent, files by name and size', () => {
+    const file = { kind: 'file', filename: 'a.pdf', media_type: 'application/pdf', sha256: 'x', base64: null } as const;
+    const artifacts: Trajectory['artifacts'] = [
+      { id: 'a1', name: 'Receipt', description: null, parts: [{ kind: 'data', data: { n: 1 }, media_type: 'x' }] },
+      { id: 'a2', name: null, description: null, parts: [{ ...file, url: null, bytes: 2_048 }] },
+    ];
+    const text = renderTrial(shown({ trajectory: trajectory({ artifacts }) }), PLAIN);
+    inOrder(text, 'artifact', 'Receipt', '{"n":1}', 'a2', 'file a.pdf (application/pdf), 2,048 bytes');
+  });
+});
+
 describe('a trial step by step', () => {
   test('calls stand under the message that made them, results with their calls', () => {
     const text = renderTrial(
