@@ -46,7 +46,7 @@ function culpritsOf(error: unknown, sent: ModelRequest): string[] {
 }
 
 function formatKey(format: JsonObject | undefined): string {
-  return `response_format ${String(format?.['type'])}`;
+  return `response_format ${JSON.stringify(format?.['type'])}`;
 }
 
 function without(request: ModelRequest, known: ReadonlySet<string>): ModelRequest {

@@ -56,7 +56,8 @@ export const TRIAL_METRICS: readonly TrialMetric[] = [
     unit: true,
     scorer: COMPLETION,
     read: (trial) => {
-      const value = scoreValue(trial, COMPLETION);
+      // Not by the verdict: a completion that failed without a value may be partial or none at all.
+      const value = trial.scores.find(({ scorer }) => scorer === COMPLETION)?.value ?? null;
       return value === null ? null : Number(value > 0 && !atLeast(value, 1));
     },
   },

@@ -22,7 +22,8 @@ const FILTER =
 const NO_MODEL =
   /model_not_found|invalid_model|(model|engine|deployment)\b.{0,120}\b(does not exist|not exist|not found|is not available|not supported)|(no such|unknown) model/i;
 /** A refused parameter is not a refused model, though the message names the model too. */
-const PARAMETER = /\b(response_?format|json_schema|json_object|temperature|seed|top_p|tool_choice|max_(completion_)?tokens)\b/i;
+const PARAMETER =
+  /\b(response_?format|json_schema|json_object|temperature|seed|top_p|tool_choice|max_(completion_)?tokens)\b/i;
 const BAD_KEY = /invalid_api_key|api_key_invalid|incorrect api key|invalid api key|api key not valid/i;
 const OVERLOADED = /overloaded/i;
 const RATE = /rate_?limit|too many requests/i;

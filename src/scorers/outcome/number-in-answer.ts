@@ -3,7 +3,9 @@ import { foldText } from '../values/normalise-text.ts';
 import { preview } from '../values/preview.ts';
 import type { ScoringInput } from '../scorer.ts';
 
-const NUMBER = /(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)*(?:[eE][+-]?\d{1,3}(?![A-Za-z\d]))?/g;
+const RUN = /\d+(?:,\d+)*/g;
+/** What may follow the whole part: decimals (several: a version) and an exponent. */
+const REST = /(?:\.\d+)*(?:[eE][+-]?\d{1,3}(?![A-Za-z\d]))?/y;
 const MOST_SHOWN = 10;
 
 /**
@@ -13,16 +15,45 @@ const MOST_SHOWN = 10;
 export function numbersIn(text: string): number[] {
   const folded = foldText(text).replace(/\u2212/g, '-');
   const found: number[] = [];
-  for (const match of folded.matchAll(NUMBER)) {
-    const before = folded.slice(Math.max(0, match.index - 2), match.index);
+  for (const { start, digits } of writtenNumbers(folded)) {
+    const before = folded.slice(Math.max(0, start - 2), start);
     if (/[A-Za-z_\d.]$/.test(before) && !/(?:^|[^\d.])\.$/.test(before)) continue;
-    if (/[A-Za-z_]-$/.test(before) || match[0].split('.').length > 2) continue;
+    if (/[A-Za-z_]-$/.test(before) || digits.split('.').length > 2) continue;
     const negative = before.endsWith('-') && !/[\d)\]%]-$/.test(before);
     const fraction = before.endsWith('.') ? '0.' : '';
-    const value = Number(fraction + match[0].replaceAll(',', ''));
+    const value = Number(fraction + digits.replaceAll(',', ''));
     if (Number.isFinite(value)) found.push(negative ? -value : value);
   }
   return found;
+}
+
+/**
+ * Numbers as written, decimals and exponent included. Commas part thousands where groups of three reach to the end of the
+ * run; before that they part numbers. Linear in the text, whatever an agent writes.
+ */
+function* writtenNumbers(text: string): Generator<{ start: number; digits: string }> {
+  RUN.lastIndex = 0;
+  for (let run = RUN.exec(text); run !== null; run = RUN.exec(text)) {
+    const [digits] = run;
+    const end = run.index + digits.length;
+    const parts = text[end] === ',' ? digits.split(',') : groupThousands(digits.split(','));
+    REST.lastIndex = end;
+    const rest = REST.exec(text)?.[0] ?? '';
+    let start = run.index;
+    for (const [at, part] of parts.entries()) {
+      yield { start, digits: at === parts.length - 1 ? part + rest : part };
+      start += part.length + 1;
+    }
+    RUN.lastIndex = end + rest.length;
+  }
+}
+
+/** `['1', '30', '619']` as `['1', '30,619']`. */
+function groupThousands(parts: string[]): string[] {
+  let first = parts.length - 1;
+  while (first > 0 && parts[first]?.length === 3) first -= 1;
+  if ((parts[first]?.length ?? 0) > 3) first += 1;
+  return first >= parts.length - 1 ? parts : [...parts.slice(0, first), parts.slice(first).join(',')];
 }
 
 /** `expected.number`: some number in the answer is within `tolerance` (absolute, default 0) of `value`. */

@@ -12,7 +12,8 @@ function placeOf(name: string): string {
   const inText = `(?<![A-Za-z0-9_])${escaped(name)}(?![A-Za-z0-9_])`;
   if (isIdentifier(name)) return inText;
   // A plain word ("search") is only the tool where it is written as one: quoted, called, or the whole step.
-  return `(?<=[\`"'])${escaped(name)}(?=[\`"'])|(?<![A-Za-z0-9_])${escaped(name)}(?=\\()|(?<=^\\s*(?:(?:\\d+[.):、]|[-*•])\\s*)?)${escaped(name)}(?=\\s*[.。;；]?\\s*$)`;
+  const whole = `(?<=^(?:(?:\\d{1,9}[.):、]|[-*•])\\s{0,9})?)${escaped(name)}(?=\\s{0,9}[.。;；]?$)`;
+  return `(?<=[\`"'])${escaped(name)}(?=[\`"'])|(?<![A-Za-z0-9_])${escaped(name)}(?=\\()|${whole}`;
 }
 
 /**
@@ -27,5 +28,5 @@ export function toolNamer(tools: Iterable<string>): (line: string) => string[] {
     .sort((a, b) => b.length - a.length || (a < b ? -1 : 1));
   if (names.length === 0) return () => [];
   const places = new RegExp(names.map((name) => `(${placeOf(name)})`).join('|'), 'g');
-  return (line) => [...new Set([...line.matchAll(places)].map(([name]) => name))];
+  return (line) => [...new Set([...line.trim().matchAll(places)].map(([name]) => name))];
 }

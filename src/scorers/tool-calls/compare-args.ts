@@ -187,7 +187,7 @@ function withinTolerance(operand: Json, made: Json, context: Context): boolean {
   if (!isJsonObject(operand)) return false;
   const wanted = numberOf(operand['value'] ?? null, false);
   const got = numberOf(made, context.coerce);
-  if (wanted === null || got === null || !Number.isFinite(got)) return false;
+  if (wanted === null || got === null || !Number.isFinite(got) || !Number.isFinite(wanted)) return false;
   const abs = numberOf(operand['abs'] ?? 0, false) ?? 0;
   const rel = (numberOf(operand['rel'] ?? 0, false) ?? 0) * Math.abs(wanted);
   // |0.3 - 0.2| is a hair over 0.1 in doubles: a tolerance written as 0.1 means to include it.

@@ -1,9 +1,12 @@
 /** A moment; `time` is false when the text named a day only. `at` is milliseconds since the epoch (no zone: UTC). */
 export interface ParsedDate {
   at: number;
+  /** The day as written, in the text's own zone: its midnight as if that zone were UTC. */
+  day: number;
   time: boolean;
 }
 
+const DAY = 86_400_000;
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const LONG_MONTHS = [
   'january',
@@ -61,7 +64,7 @@ function parseIso(text: string): ParsedDate | null {
   if (day === null) return null;
   const zone = parts[8];
   const offset = zone === undefined || zone === 'Z' ? 0 : zoneMinutes(zone);
-  return { at: day + millis - offset * 60_000, time: parts[4] !== undefined };
+  return { at: day + millis - offset * 60_000, day: midnight(day), time: parts[4] !== undefined };
 }
 
 function zoneMinutes(zone: string): number {
@@ -101,7 +104,7 @@ function parseFormatted(text: string, format: string): ParsedDate | null {
   ];
   const years = Number(year?.text ?? '0') + (year?.token === 'YY' ? 2000 : 0);
   const at = moment(years, monthNumber(read('M')?.text ?? ''), Number(read('D')?.text ?? '0'), clock);
-  return at === null ? null : { at, time: tokens.some((token) => token.startsWith('H')) };
+  return at === null ? null : { at, day: midnight(at), time: tokens.some((token) => token.startsWith('H')) };
 }
 
 function monthNumber(text: string): number {
@@ -114,9 +117,11 @@ function escaped(literal: string): string {
   return literal.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 }
 
-/** Same day, or the same moment when both texts name a time. */
+function midnight(at: number): number {
+  return Math.floor(at / DAY) * DAY;
+}
+
+/** The same day as written, or the same moment where a time is wanted. */
 export function sameDate(wanted: ParsedDate, made: ParsedDate): boolean {
-  if (wanted.time) return made.time && wanted.at === made.at;
-  const day = 86_400_000;
-  return Math.floor(wanted.at / day) === Math.floor(made.at / day);
+  return wanted.time ? made.time && wanted.at === made.at : wanted.day === made.day;
 }

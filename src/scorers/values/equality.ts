@@ -1,7 +1,7 @@
 import { MAX_JSON_DEPTH } from '../../core/lossless-json.ts';
 import { isJsonObject } from '../../core/json.ts';
 import type { Json } from '../../core/json.ts';
-import { approximate, decimalForm, equalNumbers, isNumeric } from './exact-number.ts';
+import { approximate, decimalForm, decimalFormOf, equalNumbers, isNumeric } from './exact-number.ts';
 
 /** Nesting beyond this many levels is not compared: such values are equal to nothing. A little over what is read from files. */
 export const MAX_DEPTH = MAX_JSON_DEPTH + 8;
@@ -68,6 +68,23 @@ export function jsonEqual(a: Json, b: Json, depth = 0): boolean {
     const other = ownValue(right, key);
     return other !== undefined && jsonEqual(left[key] ?? null, other, depth + 1);
   });
+}
+
+/** A text that two values share exactly when {@link jsonEqual} holds; null for a value that is equal to nothing. */
+export function equalityKey(value: Json, depth = 0): string | null {
+  if (typeof value === 'string') return JSON.stringify(value.normalize('NFC'));
+  if (isNumeric(value)) return decimalFormOf(value);
+  if (!isContainer(value)) return String(value);
+  if (depth > MAX_DEPTH) return null;
+  const entries = Array.isArray(value)
+    ? value.map((item): [string, Json] => ['', item])
+    : Object.keys(value)
+        .sort()
+        .map((key): [string, Json] => [JSON.stringify(key), value[key] ?? null]);
+  const parts = entries.map(([key, member]) => [key, equalityKey(member, depth + 1)] as const);
+  if (parts.some(([, part]) => part === null)) return null;
+  const list = parts.map(([key, part]) => `${key}:${part}`).join();
+  return Array.isArray(value) ? `[${list}]` : `{${list}}`;
 }
 
 /** A value as a double, reading numeric strings when `coerce` is on; null when it is not a number. */

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../core/json.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { approximate, decimalFormOf } from './exact-number.ts';
-import { MAX_DEPTH, isContainer, jsonEqual, ownValue } from './equality.ts';
+import { MAX_DEPTH, equalityKey, isContainer, jsonEqual, ownValue } from './equality.ts';
 import { compileLinear } from './linear-regex.ts';
 import { preview } from './preview.ts';
 
@@ -136,7 +136,7 @@ function checkArray(value: Json[], schema: JsonObject, path: string, depth: numb
   if (typeof maxItems === 'number' && value.length > maxItems) {
     found.push({ path, message: `wanted at most ${maxItems} items, got ${value.length}` });
   }
-  if (uniqueItems === true && value.some((item, at) => value.slice(0, at).some((other) => jsonEqual(item, other)))) {
+  if (uniqueItems === true && new Set(value.map((item, at) => equalityKey(item) ?? at)).size < value.length) {
     found.push({ path, message: 'wanted items that differ from each other' });
   }
   const first = Array.isArray(prefixItems) ? prefixItems : [];

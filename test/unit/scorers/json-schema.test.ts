@@ -45,6 +45,23 @@ test('a violation names its place', () => {
   ]);
 });
 
+test('uniqueItems: items are compared by value, in linear time', () => {
+  const unique = (items: Json[]): boolean => schemaViolations(items, { uniqueItems: true }).length === 0;
+  expect(
+    unique([
+      { a: 1, b: [2] },
+      { b: [2], a: 1 },
+    ]),
+  ).toBe(false);
+  expect(unique([1, { $bignum: '1.0' }])).toBe(false);
+  expect(unique([1, '1', true, null, [1], { a: 1 }, { a: '1' }, ['1'], '[1]'])).toBe(true);
+  expect(unique(['\u00e9', 'e\u0301'])).toBe(false);
+  expect(unique([Number.NaN, Number.NaN])).toBe(true);
+  const started = performance.now();
+  expect(unique(Array.from({ length: 40_000 }, (_, at) => at))).toBe(true);
+  expect(performance.now() - started).toBeLessThan(5_000);
+});
+
 test('prototype keys are ordinary', () => {
   const value = JSON.parse('{"__proto__": 1}') as Json;
   expect(schemaViolations({}, { required: ['constructor'] })).toHaveLength(1);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ExpectedCall } from '../../../src/core/case.ts';
 import type { JsonObject } from '../../../src/core/json.ts';
 import { scoreTrial } from '../../../src/scorers/index.ts';
-import { jsonEqual } from '../../../src/scorers/values/equality.ts';
+import { equalityKey, jsonEqual } from '../../../src/scorers/values/equality.ts';
 import type { MadeCall } from './fixtures.ts';
 import { SUITE, evalCase, scoresOf, trajectory } from './fixtures.ts';
 
@@ -140,6 +140,17 @@ test('equality is reflexive and symmetric over JSON, whatever the key order', ()
       expect(jsonEqual(a as never, b as never)).toBe(jsonEqual(b as never, a as never));
     }),
     { numRuns: 300 },
+  );
+});
+
+test('two values share a key exactly when they are equal', () => {
+  const small = fc.jsonValue({ maxDepth: 2, depthSize: 'small' });
+  const close = fc.oneof(small, fc.constantFrom(0, -0, '0', 'a', 'A', [0], ['0'], { a: 0 }, { a: '0' }, {}, [], null));
+  fc.assert(
+    fc.property(close, close, (a, b) => {
+      expect(equalityKey(a as never) === equalityKey(b as never)).toBe(jsonEqual(a as never, b as never));
+    }),
+    { numRuns: 500 },
   );
 });
 

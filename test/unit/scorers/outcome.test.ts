@@ -102,8 +102,16 @@ describe('answer checks', () => {
     ['−3 °C', [-3]],
     ['$88.', [88]],
     ['2024-05-01', [2024, 5, 1]],
+    ['1,30,619; 6,1,811; 1234,567; 1,234,', [1, 30619, 6, 1811, 1234, 567, 1, 234]],
+    ['5e+63, 4e3+2', [5e63, 4000, 2]],
   ])('numbers in %j', (text, numbers) => {
     expect(numbersIn(text)).toEqual(numbers);
+  });
+
+  test.each(['123,', '1.1', '1e', '1,'])('numbers of an answer that repeats %j are found in linear time', (unit) => {
+    const started = performance.now();
+    numbersIn(unit.repeat(60_000));
+    expect(performance.now() - started).toBeLessThan(5_000);
   });
 
   test('number: value within an absolute tolerance', () => {

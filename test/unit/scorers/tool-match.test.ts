@@ -521,6 +521,13 @@ describe('argument comparison', () => {
     ],
     ['date iso', { date: { value: '2024-05-01' } }, ['2024-05-01', '2024-05-01T10:00:00Z'], ['2024-05-02', 'May 1']],
     [
+      'date in its own zone',
+      { date: { value: '2024-05-01' } },
+      ['2024-05-01T23:00:00-05:00', '2024-05-01T00:30:00+08:00'],
+      ['2024-05-02T00:30:00+08:00'],
+    ],
+    ['number beyond a double, with a tolerance', { number: { value: { $bignum: '1e400' }, rel: 0.1 } }, [], [5, 1e308]],
+    [
       'date formats',
       { date: { value: '2024-05-01', format: ['D MMM YYYY', 'MMMM D, YYYY'] } },
       ['1 May 2024', 'May 1, 2024'],

@@ -51,6 +51,13 @@ describe('reduceCase', () => {
     expect(metrics['partial_rate']?.mean).toBe(0.5);
   });
 
+  test('a completion that failed without a value is no success, and not known to be partial or none', () => {
+    const failed = score('task_completion', null, { passed: false });
+    const { metrics } = reduceCase(facts('a', 1), [trial('a', 1, { status: 'failed', scores: [failed] })]);
+    expect(metrics['completion_rate']).toMatchObject({ mean: 0, scored: 1 });
+    expect(metrics['partial_rate']).toMatchObject({ mean: null, scored: 0, applicable: 1 });
+  });
+
   test('a metric applies by plan, else by the scores; completion of a case without any score applies', () => {
     const lost = reduceCase(facts('a', 2), [errored('a', 1)]);
     expect(lost.metrics['completion_rate']).toMatchObject({ mean: null, scored: 0, applicable: 2 });

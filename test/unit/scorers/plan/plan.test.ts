@@ -161,3 +161,12 @@ describe('plan_consistency', () => {
     );
   });
 });
+
+test.each(['search ', 'search\t ', ' ', '1. '])('a plan that repeats %j is read in linear time', (unit) => {
+  const named = toolNamer(['search', 'look_up']);
+  const started = performance.now();
+  named(`search${unit.repeat(100_000)}x`);
+  named(`search${' '.repeat(100_000)}x`);
+  expect(performance.now() - started).toBeLessThan(5_000);
+  expect(named('  2) search  . ')).toEqual(['search']);
+});
