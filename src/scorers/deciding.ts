@@ -40,11 +40,13 @@ export function decide(
 ): Score[] {
   const own = new Set(suite.scorers?.filter(({ decides }) => decides).map(({ name }) => name));
   const hasOutcome = drafts.some(({ scorer }) => OUTCOME_SCORERS.has(scorer));
-  const decidesByDefault = ({ scorer, dimension }: ScoreDraft): boolean =>
+  const declared = evalCase.context?.sub_agents !== undefined;
+  const decidesByDefault = ({ scorer, dimension, details }: ScoreDraft): boolean =>
     DECIDING.has(scorer) ||
     (scorer === 'task_completion' && !hasOutcome) ||
     (scorer === 'prompt_assembly' && evalCase.expected.prompt_segments !== undefined) ||
-    (scorer === 'subagent_isolation' && evalCase.context?.sub_agents !== undefined) ||
+    // Sub-agents that may be dispatched need not be: where none was, there is nothing to decide by.
+    (scorer === 'subagent_isolation' && declared && details?.['unscored_cause'] !== 'not_recorded') ||
     (evalCase.dimension !== undefined && (scorer === evalCase.dimension || dimension === evalCase.dimension));
   return drafts.map((draft) => {
     const violation = draft.violation === true;

@@ -1,4 +1,4 @@
-import type { EvalCase } from '../core/case.ts';
+import type { EvalCase, Expected } from '../core/case.ts';
 import type { CaseFacts } from '../core/evaluation.ts';
 import { judgedDimensions } from '../core/judged-dimensions.ts';
 import { hasOutcomeChecks } from '../core/outcome-checks.ts';
@@ -19,9 +19,27 @@ function appliesTo(evalCase: EvalCase, suite: Pick<Suite, 'judge'>): string[] {
   }
   // The other judge dimensions are metrics of the same name.
   applies.push(...judged.filter((dimension) => dimension !== 'task_completion'));
+  applies.push(...checkedDimensions(evalCase).filter((dimension) => !applies.includes(dimension)));
+  if (hasRequiredSteps(expected)) applies.push('progress_rate');
   if (evalCase.min_steps !== undefined) applies.push('step_efficiency');
   if (relevantIds(expected).length > 0) applies.push(...RETRIEVAL_MEASURES.map((measure) => `doc_${measure}`));
   return applies;
+}
+
+/** Dimensions that a deterministic scorer speaks on whatever the agent does, with a judge or without. */
+function checkedDimensions({ dimension, expected }: EvalCase): string[] {
+  const segments = expected.prompt_segments !== undefined || dimension === 'prompt_assembly';
+  return [
+    ...(segments ? ['prompt_assembly'] : []),
+    ...(dimension === 'subagent_isolation' ? ['subagent_isolation'] : []),
+  ];
+}
+
+/** True when the case has a progress rate whichever of its right ways the agent takes. */
+function hasRequiredSteps({ steps = [], calls, any_of: ways = [], must_call: mustCall = [] }: Expected): boolean {
+  const lists = [...(calls === undefined ? [] : [calls]), ...ways.map((way) => way.calls)];
+  const everyWay = lists.length > 0 && lists.every((list) => list.length > 0);
+  return steps.length > 0 || mustCall.length > 0 || everyWay;
 }
 
 /**

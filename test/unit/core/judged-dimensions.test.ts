@@ -86,4 +86,25 @@ describe('judge dimensions a case needs', () => {
     expect(applies).not.toContain('task_completion');
     expect(caseFacts(evalCase, { suite: SUITE, contentHash: 'h', trials: 1 }).applies).not.toContain('rag_recall');
   });
+
+  test.each<[string, Partial<EvalCase>, string[]]>([
+    ['required steps', { expected: { steps: ['f'] } }, ['progress_rate']],
+    ['tools that must be called', { expected: { must_call: ['f'] } }, ['progress_rate']],
+    ['a way that asks for no call', { expected: { any_of: [{ calls: [] }] } }, []],
+    ['segments', { expected: { prompt_segments: ['base'] } }, ['prompt_assembly']],
+    ['a case about segments', { dimension: 'prompt_assembly' }, ['prompt_assembly']],
+    ['a case about isolation', { dimension: 'subagent_isolation' }, ['subagent_isolation']],
+  ])('a case that never got a result counts against what is scored without a judge: %s', (_name, fields, wanted) => {
+    const facts = caseFacts(
+      { id: 'c', input: 'q', expected: {}, ...fields },
+      { suite: SUITE, contentHash: 'h', trials: 1 },
+    );
+    expect(facts.applies?.filter((name) => !name.startsWith('tool_'))).toEqual(wanted);
+  });
+
+  test('what both a check and a judge score applies once', () => {
+    const suite = { ...SUITE, judge: { ...JUDGE, dimensions: [...JUDGE_DIMENSIONS] } };
+    const evalCase: EvalCase = { id: 'c', input: 'q', expected: { prompt_segments: ['base'] } };
+    expect(caseFacts(evalCase, { suite, contentHash: 'h', trials: 1 }).applies).toEqual(['prompt_assembly']);
+  });
 });

@@ -97,3 +97,33 @@ describe("the case's own dimension decides", () => {
     expect(trialStatus(scores)).toBe(status);
   });
 });
+
+describe('a case that declares sub-agents and is about something else', () => {
+  const declares = evalCase({ answer_contains: ['x'] }, { context: { sub_agents: [{ name: 's' }] } });
+  const isolation = (passed: boolean | null, details: ScoreDraft['details']): ScoreDraft => ({
+    scorer: 'subagent_isolation',
+    dimension: 'subagent_isolation',
+    value: passed === null ? null : Number(passed),
+    passed,
+    reason: 'r',
+    details,
+  });
+  const statusWith = (draft: ScoreDraft): ReturnType<typeof trialStatus> =>
+    trialStatus(
+      finaliseScores({
+        deterministic: [check(true, { scorer: 'answer_contains', dimension: null })],
+        judged: [draft],
+        evalCase: declares,
+        suite: { ...SUITE, judge: { ...JUDGE, dimensions: ['subagent_isolation'] } },
+      }),
+    );
+
+  test('is not left without a verdict because none was dispatched', () => {
+    expect(statusWith(isolation(null, { unscored_cause: 'not_recorded' }))).toBe('passed');
+  });
+
+  test('fails on a breach, and has no verdict without the judge that was needed', () => {
+    expect(statusWith(isolation(false, null))).toBe('failed');
+    expect(statusWith(isolation(null, { unscored_cause: 'judge_unparsable' }))).toBe('unscored');
+  });
+});
