@@ -45,6 +45,8 @@ function problemsOf(call: ToolCall, tools: ReadonlyMap<string, ToolDefinition>):
   if (tools.size === 0) return [];
   const tool = tools.get(call.tool);
   if (tool === undefined) {
+    // A tool that answered is there, whoever brought it: agents of the user's own have tools that nobody offered them.
+    if (call.error === null && call.result !== null) return [];
     return [{ ...at, kind: 'unknown_tool', message: `no such tool; on offer: ${listed([...tools.keys()])}` }];
   }
   const { parameters } = tool;

@@ -58,7 +58,7 @@ beforeAll(async () => {
       const values = userMessage.parts.map((part) => part.content?.value as Record<string, Json>);
       const results = values[0]?.['assay_tool_results'];
       if (results !== undefined) return say.status(TaskState.TASK_STATE_COMPLETED, JSON.stringify(results));
-      told.set('a2a', (values[1]?.['assay_case'] as unknown as { tools: ToolDefinition[] }).tools);
+      told.set('a2a', (values[1]?.['assay_case'] as { tools?: unknown } | undefined)?.tools as ToolDefinition[]);
       say.status(TaskState.TASK_STATE_INPUT_REQUIRED, undefined, [data({ assay_report: { pending_calls: CALLS } })]);
     },
   });

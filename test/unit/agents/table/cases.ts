@@ -1,8 +1,17 @@
-import type { CaseMock, EvalCase } from '../../../../src/core/case.ts';
-import type { Json } from '../../../../src/core/json.ts';
+import type { CaseMock, EvalCase, SubAgentDefinition } from '../../../../src/core/case.ts';
+import type { Json, JsonObject } from '../../../../src/core/json.ts';
 
-/** What the agent does, turn by turn: calls (one turn each list), or an answer. */
-export type Step = { calls: Json[] } | { answer: string };
+/**
+ * What the agent does, turn by turn: calls (one turn each list) with what it says beside them, a dispatch of a sub-agent,
+ * or an answer. Agents that run sub-agents themselves report `made` with their next answer.
+ */
+export type Step = { calls: Json[]; said?: string | null } | Dispatched | { answer: string };
+
+export interface Dispatched {
+  dispatch: Json;
+  /** What an agent of its own reports: the call with its result, and the sub-agent's run. */
+  made: { result: Json; run: JsonObject };
+}
 
 export interface TableRow {
   evalCase: EvalCase;
@@ -17,6 +26,7 @@ const MOCK: CaseMock = {
     { tool: 'get_order', args: { order: 1 }, replies: [{ fail: { kind: 'timeout', after_ms: 1 } }] },
     { tool: 'get_order', args: { order: 2 }, replies: [{ fail: { kind: 'rate_limit' } }] },
     { tool: 'get_order', args: { order: 3 }, replies: [{ fail: { kind: 'malformed' } }] },
+    { tool: 'get_order', args: { order: 4 }, replies: [{ result: { status: 'paid' }, fail: { kind: 'truncated' } }] },
     { tool: 'get_order', replies: [{ result: { status: { $state: 'order.status' } } }] },
     { tool: 'refund', replies: [{ result: 'done', set_state: { 'order.status': 'refunded' } }] },
     { tool: 'transfer', replies: [{ result: 'sent' }] },
@@ -32,6 +42,21 @@ const get = (order: Json, id: string | null = null): Json => call('get_order', {
 const refund = call('refund', { order: 88 });
 const expectGet = { tool: 'get_order', args: { order: 88 } };
 const expectRefund = { tool: 'refund', args: { order: 88 } };
+
+const task = { name: 'clerk', task: 'Look up order 88' };
+const clerk = (mock: SubAgentDefinition['mock']): Partial<EvalCase> => ({
+  context: {
+    sub_agents: [{ name: 'clerk', tools: ['get_order'], timeout_ms: 40, ...(mock === undefined ? {} : { mock }) }],
+  },
+});
+const ranClerk = {
+  id: 'clerk#1',
+  name: 'clerk',
+  input: task.task,
+  allowed_tools: ['get_order'],
+  dispatch_call_index: 0,
+  tool_calls: [{ tool: 'get_order', args: { order: 88 }, result: { status: 'paid' } }],
+};
 
 function row(id: string, script: Step[], expected: EvalCase['expected'], more: Partial<EvalCase> = {}): TableRow {
   return { evalCase: { id, input: 'Refund order 88', expected, mock: MOCK, ...more }, script };
@@ -131,4 +156,59 @@ export const TABLE: readonly TableRow[] = [
     answer_not_contains: ['40'],
     answer_matches: ['\\d+'],
   }),
+  row(
+    'T7: calls that are none',
+    [
+      {
+        calls: [
+          { type: 'custom', custom: { name: 'get_order', input: '88' } },
+          { type: 'function', function: null },
+          'oops',
+          get(88),
+        ],
+      },
+      { answer: 'paid' },
+    ],
+    { calls: [expectGet], match: 'superset', answer_contains: ['paid'] },
+  ),
+  ...['', null].map((said) =>
+    row(`T8: content ${JSON.stringify(said)} beside a call`, [{ calls: [get(88)], said }, { answer: 'paid' }], {
+      calls: [expectGet],
+      match: 'strict',
+      answer_contains: ['paid'],
+    }),
+  ),
+  row('tool answer cut off', [{ calls: [get(4)] }, { answer: 'sorry' }], { must_call: ['get_order'] }),
+  row(
+    'R10: a call over the cap',
+    [{ calls: Array.from({ length: 51 }, (_, n) => get(n + 10)) }, { answer: 'never said' }],
+    { must_call: ['get_order'], final_status: 'COMPLETED' },
+  ),
+  row(
+    'sub-agent',
+    [
+      {
+        dispatch: call('dispatch_sub_agent', task),
+        made: { result: 'paid', run: { ...ranClerk, output: 'paid', final_status: 'COMPLETED' } },
+      },
+      { answer: 'paid' },
+    ],
+    { must_call: ['dispatch_sub_agent'], answer_contains: ['paid'] },
+    clerk({ calls: [{ tool: 'get_order', args: { order: 88 } }], result: 'paid' }),
+  ),
+  row(
+    'sub-agent past its timeout',
+    [
+      {
+        dispatch: call('dispatch_sub_agent', task),
+        made: {
+          result: { status: 'PARTIAL_SUCCESS', result: null },
+          run: { ...ranClerk, output: null, final_status: 'PARTIAL_SUCCESS', timed_out: true },
+        },
+      },
+      { answer: 'not known yet' },
+    ],
+    { must_call: ['dispatch_sub_agent'] },
+    clerk({ calls: [{ tool: 'get_order', args: { order: 88 } }], delay_ms: 5_000 }),
+  ),
 ];
