@@ -7,6 +7,7 @@ import type { TrialKey } from '../core/trial.ts';
 import type { Claim } from '../db/trial-rows.ts';
 import { releaseTrial } from '../db/model-failures.ts';
 import { loadJournal } from '../db/trial-reads.ts';
+import { configuredSecrets, maskError } from './configured-secrets.ts';
 import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
@@ -110,6 +111,7 @@ async function guarded(
       () => thrown,
       (unwritten: unknown) => unwritten,
     );
+    maskError(error, configuredSecrets(step.context.suite, deps.config.env));
     const consequence = await consequenceOf(error, {
       db: deps.db,
       key: step.key,

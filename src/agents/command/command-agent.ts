@@ -2,9 +2,8 @@ import { resolve } from 'node:path';
 import type { CommandAgentConfig } from '../../core/agent-config.ts';
 import type { ChatMessage } from '../../core/case.ts';
 import { UserError } from '../../core/errors.ts';
-import type { Trajectory } from '../../core/trajectory.ts';
+import { maskSecrets } from '../../core/masked-secret.ts';
 import type { Agent, AgentInput } from '../agent.ts';
-import { maskReply } from '../mask-key.ts';
 import { WorkerCrashError } from '../module/worker-crash.ts';
 import {
   answerTo,
@@ -105,7 +104,7 @@ async function runTurn(state: CommandTrial): Promise<{ report: AgentReport } | {
     const line = await untilAborted(child.nextLine(), state.signal);
     if (line === null) {
       const end = await untilAborted(child.ended, state.signal);
-      if (!mayHaveLeft || end.type !== 'exited' || end.code !== 0) return failed(endReason(end, child));
+      if (!mayHaveLeft || end.type !== 'exited' || end.code !== 0) return failed(endReason(end, state));
       await stop(state);
       mayHaveLeft = false;
       child = spawnProgram(state);
@@ -194,8 +193,8 @@ function lastUserText(messages: readonly ChatMessage[]): string {
 }
 
 /** Why there is no result. @throws WorkerCrashError when the program did not end by itself. */
-function endReason(end: ProcessEnd, child: CommandProcess): string {
-  const last = child.stderr().trim();
+function endReason(end: ProcessEnd, state: CommandTrial): string {
+  const last = logged(state).trim();
   const said = last === '' ? '' : `; it last wrote: ${last.slice(-500)}`;
   switch (end.type) {
     case 'exited':
@@ -232,16 +231,20 @@ async function leave(state: CommandTrial): Promise<string | null> {
 async function stop(state: CommandTrial): Promise<void> {
   const { child } = state;
   if (child === null) return;
-  state.child = null;
   await child.kill();
-  state.stderr = `${state.stderr}${child.stderr()}`.slice(-STDERR_LENGTH);
+  state.stderr = `${state.stderr}${logged(state)}`.slice(-STDERR_LENGTH);
+  state.child = null;
+}
+
+/** What the program logged, without its secrets: masked before anything is cut, so that no part of one is left. */
+function logged(state: CommandTrial): string {
+  return masked({ text: state.child?.stderr() ?? '' }, state).text;
 }
 
 /** Without the secrets the program was trusted with. */
-function masked(trajectory: Trajectory, { config, options }: CommandTrial): Trajectory {
-  const secrets = passedSecrets(options.env, config);
+function masked<T extends object>(value: T, { config, options }: CommandTrial): T {
   const key = config.model_access ? (options.model?.apiKey ?? null) : null;
-  return [...secrets, ...(key === null ? [] : [key])].reduce((clean, secret) => maskReply(clean, secret), trajectory);
+  return maskSecrets(value, [...passedSecrets(options.env, config), ...(key === null ? [] : [key])]);
 }
 
 function endedBy(input: AgentInput, cap: TimeCap, error: unknown): Outcome {

@@ -19,7 +19,7 @@ export interface CommandProcess {
   endInput(): void;
   /** The next line of its standard output; null once it has ended and all lines were read. */
   nextLine(): Promise<string | null>;
-  /** The end of its standard error so far, at most 16 KiB. */
+  /** The end of its standard error so far, at most 32 KiB. */
   stderr(): string;
   /** Settles once it has ended and its output is read. */
   readonly ended: Promise<ProcessEnd>;
@@ -37,7 +37,7 @@ export interface CommandProcessOptions {
   maxBytes: number;
 }
 
-const STDERR_BYTES = 16 * 1024;
+const STDERR_BYTES = 32 * 1024;
 
 /**
  * Runs the program in place of the shell, in its group, beside a watcher that waits at descriptor 3. When this process

@@ -160,6 +160,18 @@ describe('a program', () => {
     expect(JSON.stringify(trajectory)).not.toContain(secret);
   });
 
+  test('D9: a secret it logged before it died is neither in the error nor, in part, in what is kept', async () => {
+    const secret = 'a-secret-of-the-user';
+    const part = { env: { PATH: process.env['PATH'] ?? '', MY_KEY: secret }, config: { pass_env: ['MY_KEY'] } };
+    await expect(run('leakAndDie', { ...part, options: { tail: 0 } })).rejects.toThrow(/last wrote: key \[api key/);
+    // The places where what is kept would cut the secret in two.
+    for (const tail of [490, 16 * 1024 - 8]) {
+      const trajectory = await run('leakAndDie', { ...part, options: { tail, exit: 3 } });
+      expect(trajectory.final_status_reason).toContain('exit code 3');
+      expect(JSON.stringify(trajectory)).not.toContain('the-user');
+    }
+  });
+
   test('T6, T10: calls of one turn, with equal ids too, are answered together in their order', async () => {
     const calls = [
       { id: 'x', tool: 'refund', args: { order: 1 } },

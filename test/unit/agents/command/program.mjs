@@ -70,6 +70,13 @@ const modes = {
     process.stderr.write(`key ${process.env.MY_KEY}\n`);
     say({ type: 'result', answer: `it is ${process.env.MY_KEY}` });
   },
+  /** Dies after it has logged its key; `options.tail` more is logged after it. */
+  leakAndDie: () => {
+    process.stderr.write(`key ${process.env.MY_KEY}${'x'.repeat(options.tail)}`, () => {
+      if (options.exit !== undefined) process.exit(options.exit);
+      process.kill(process.pid, 'SIGKILL');
+    });
+  },
   killed: () => process.kill(process.pid, 'SIGKILL'),
   /** Hangs with a child of its own, and ignores what it can. */
   hang: () => {
