@@ -1,12 +1,13 @@
 import type { AgentCard } from '@a2a-js/sdk';
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
 import { jsonRpcHandler, restHandler } from '@a2a-js/sdk/server/express';
-import express, { type Express, type Request } from 'express';
+import express, { type Express, type Request, Router } from 'express';
 import { JSON_RPC_PATH, REST_PATH } from './a2a/agent-card.ts';
 import { ClientUser } from './a2a/client-user.ts';
 import { aliasRouter } from './aliases.ts';
 import { cardRouter } from './card-router.ts';
 import { bearerAuth, browserGuard, errorHandler, rateLimited, refuse, securityHeaders } from './guards.ts';
+import { jsonRpcEnvelope } from './json-rpc-envelope.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { restWire } from './rest-wire.ts';
 
@@ -44,7 +45,7 @@ export function createApp(options: AppOptions): Express {
   app.use('/.well-known/agent.json', cardRouter(card, '0.3'));
   if (token !== null) app.use(bearerAuth(token));
   const transport = { requestHandler, userBuilder: userOf, legacyCompat: { enabled: true } };
-  const jsonRpc = jsonRpcHandler(transport);
+  const jsonRpc = Router().use(jsonRpcEnvelope(), jsonRpcHandler(transport));
   app.use(JSON_RPC_PATH, jsonRpc);
   // Older clients send requests to where the card is.
   app.use((req, res, next) => (req.path === '/' ? jsonRpc(req, res, next) : next()));

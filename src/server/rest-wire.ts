@@ -4,17 +4,24 @@ import { isJsonObject, type Json } from '../core/json.ts';
 
 const UNSUPPORTED = 415;
 
+/** Statuses by the reason of an error. */
+const STATUSES: Record<string, number> = {
+  CONTENT_TYPE_NOT_SUPPORTED: UNSUPPORTED,
+  TASK_NOT_CANCELABLE: 409,
+  INVALID_AGENT_RESPONSE: 502,
+};
+
 /**
  * What protocol 1.0 says of HTTP+JSON (section 11.1 and the table of errors) where the SDK does otherwise: answers are
- * `application/json`, and an unsupported content is status 415.
+ * `application/json`, and some errors have a status of their own.
  */
 export const restWire: RequestHandler = (req, res, next) => {
   const json = res.json.bind(res);
   res.json = (body) => {
-    const refused = isUnsupported(body as Json);
-    if (refused) res.status(UNSUPPORTED);
+    const status = statusOf(body as Json);
+    if (status !== null) res.status(status);
     res.setHeader('Content-Type', 'application/json; charset=utf-8');
-    return json(refused ? withCode(body as Json) : body);
+    return json(status === null ? body : withCode(body as Json, status));
   };
   const type = req.headers['content-type'];
   if (type === undefined || /^application\/(a2a\+)?json\b/i.test(type)) {
@@ -25,16 +32,15 @@ export const restWire: RequestHandler = (req, res, next) => {
   res.status(UNSUPPORTED).json(toRestErrorBody(error, UNSUPPORTED));
 };
 
-function isUnsupported(body: Json): boolean {
+function statusOf(body: Json): number | null {
   const error = isJsonObject(body) ? body['error'] : undefined;
   const details = error !== undefined && isJsonObject(error) ? error['details'] : undefined;
-  return (
-    Array.isArray(details) &&
-    details.some((detail) => isJsonObject(detail) && detail['reason'] === 'CONTENT_TYPE_NOT_SUPPORTED')
-  );
+  const [detail] = Array.isArray(details) ? details : [];
+  const reason = detail !== undefined && isJsonObject(detail) ? detail['reason'] : undefined;
+  return typeof reason === 'string' && Object.hasOwn(STATUSES, reason) ? (STATUSES[reason] ?? null) : null;
 }
 
-function withCode(body: Json): Json {
+function withCode(body: Json, status: number): Json {
   if (!isJsonObject(body) || !isJsonObject(body['error'] ?? null)) return body;
-  return { ...body, error: { ...(body['error'] as object), code: UNSUPPORTED } };
+  return { ...body, error: { ...(body['error'] as object), code: status } };
 }

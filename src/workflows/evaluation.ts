@@ -84,7 +84,8 @@ interface Control {
 
 async function runRounds(input: EvaluationInput, control: Control, seen: { revision: number }): Promise<Stop | null> {
   for (let round = 0; round < ROUNDS; round += 1) {
-    const plan = await steps.prepare(input);
+    // Ends are stored for a revision: a cancellation waits until it is known.
+    const plan = await CancellationScope.nonCancellable(() => steps.prepare(input));
     seen.revision = plan.revision;
     if (round === 0) describe(plan, 'running');
     setCurrentDetails(plan.title);

@@ -1,0 +1,156 @@
+/** Requests as an A2A client writes them, without the SDK: what is on the wire is what is tested. */
+
+export interface Reply {
+  status: number;
+  headers: Headers;
+  body: Record<string, any>;
+}
+
+export interface Wire {
+  name: string;
+  /** Calls a method; what it means in the transport is the transport's affair. */
+  call(method: Method, params?: Record<string, any>, headers?: Record<string, string>): Promise<Reply>;
+  /** Events of a stream, as they are on the wire. */
+  stream(method: 'SendStreamingMessage' | 'SubscribeToTask', params: Record<string, any>): Promise<Stream>;
+  /** The task, message or other result of a reply. */
+  result(reply: Reply): Record<string, any>;
+  /** Name of the error in a reply. */
+  reason(reply: Reply): string;
+}
+
+export interface Stream {
+  reply: Reply;
+  events: Record<string, any>[];
+}
+
+export type Method =
+  | 'SendMessage'
+  | 'GetTask'
+  | 'ListTasks'
+  | 'CancelTask'
+  | 'CreateTaskPushNotificationConfig'
+  | 'GetTaskPushNotificationConfig'
+  | 'ListTaskPushNotificationConfigs'
+  | 'DeleteTaskPushNotificationConfig'
+  | 'GetExtendedAgentCard';
+
+const JSON_TYPE = { 'content-type': 'application/json', 'a2a-version': '1.0' };
+
+async function replyOf(response: Response): Promise<Reply> {
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text.startsWith('{') ? (JSON.parse(text) as Record<string, any>) : { text },
+  };
+}
+
+/** Reads a stream to its end, or to `until` events. */
+export async function readEvents(response: Response, until = Infinity): Promise<Record<string, any>[]> {
+  const events: Record<string, any>[] = [];
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true });
+    for (let at = text.indexOf('\n\n'); at >= 0; at = text.indexOf('\n\n')) {
+      const line = text
+        .slice(0, at)
+        .split('\n')
+        .find((one) => one.startsWith('data: '));
+      text = text.slice(at + 2);
+      if (line !== undefined) events.push(JSON.parse(line.slice(6)) as Record<string, any>);
+      if (events.length >= until) return events;
+    }
+  }
+  return events;
+}
+
+export function jsonRpc(url: string): Wire {
+  const post = (method: string, params: unknown, headers = {}): Promise<Response> =>
+    fetch(`${url}/a2a/jsonrpc`, {
+      method: 'POST',
+      headers: { ...JSON_TYPE, ...headers },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 'r1', method, params }),
+    });
+  return {
+    name: 'JSON-RPC',
+    call: async (method, params = {}, headers = {}) => replyOf(await post(method, params, headers)),
+    async stream(method, params) {
+      const response = await post(method, params);
+      if (!isSse(response)) return { reply: await replyOf(response), events: [] };
+      const events = await readEvents(response);
+      const reply = { status: response.status, headers: response.headers, body: {} };
+      return { reply, events: events.map((event) => event['result'] as Record<string, any>) };
+    },
+    result: ({ body }) => body['result'] as Record<string, any>,
+    reason: ({ body }) => body['error']?.data?.[0]?.reason as string,
+  };
+}
+
+export function rest(url: string): Wire {
+  const root = `${url}/a2a/rest`;
+  const send = (verb: string, path: string, body?: unknown, headers = {}): Promise<Response> =>
+    fetch(`${root}${path}`, {
+      method: verb,
+      headers: { ...JSON_TYPE, ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const route = (method: Method, p: Record<string, any>): [verb: string, path: string, body?: unknown] => {
+    const { id, taskId, ...query } = p;
+    const configs = `/tasks/${taskId}/pushNotificationConfigs`;
+    const search = new URLSearchParams(query as Record<string, string>).toString();
+    switch (method) {
+      case 'SendMessage':
+        return ['POST', '/message:send', p];
+      case 'GetTask':
+        return ['GET', `/tasks/${id}?${search}`];
+      case 'ListTasks':
+        return ['GET', `/tasks?${search}`];
+      case 'CancelTask':
+        return ['POST', `/tasks/${id}:cancel`, {}];
+      case 'CreateTaskPushNotificationConfig':
+        return ['POST', configs, p];
+      case 'GetTaskPushNotificationConfig':
+        return ['GET', `${configs}/${id}`];
+      case 'ListTaskPushNotificationConfigs':
+        return ['GET', configs];
+      case 'DeleteTaskPushNotificationConfig':
+        return ['DELETE', `${configs}/${id}`];
+      case 'GetExtendedAgentCard':
+        return ['GET', '/extendedAgentCard'];
+    }
+  };
+  return {
+    name: 'HTTP+JSON',
+    async call(method, params = {}, headers = {}) {
+      const [verb, path, body] = route(method, params);
+      return replyOf(await send(verb, path, body, headers));
+    },
+    async stream(method, params) {
+      const path = method === 'SubscribeToTask' ? `/tasks/${params['id']}:subscribe` : '/message:stream';
+      const response = await send('POST', path, params);
+      if (!isSse(response)) return { reply: await replyOf(response), events: [] };
+      const events = await readEvents(response);
+      return { reply: { status: response.status, headers: response.headers, body: {} }, events };
+    },
+    result: ({ body }) => body,
+    reason: ({ body }) => body['error']?.details?.[0]?.reason as string,
+  };
+}
+
+function isSse(response: Response): boolean {
+  return response.headers.get('content-type')?.startsWith('text/event-stream') === true;
+}
+
+let count = 0;
+
+/** Parameters of a message with this text or these parts. */
+export function message(said: string | object[], more: Record<string, any> = {}): Record<string, any> {
+  count += 1;
+  const parts = typeof said === 'string' ? [{ text: said }] : said;
+  const { configuration, ...place } = more;
+  return {
+    message: { messageId: `m${count}`, role: 'ROLE_USER', parts, ...place },
+    ...(configuration === undefined ? {} : { configuration }),
+  };
+}
