@@ -34,6 +34,9 @@ function firstWrongStep(trial: TrialRecord, decidedBy: string | null): string | 
   return null;
 }
 
+const NOTHING_DECIDES =
+  'no score decides this case: add expected.match, an outcome check or a judge, or name scores in decides';
+
 /** Why a trial did not pass; null for one that passed, was canceled or did not end. */
 export function failureOf(trial: TrialRecord): TrialFailure | null {
   const { trial_index, status } = trial;
@@ -43,7 +46,7 @@ export function failureOf(trial: TrialRecord): TrialFailure | null {
     return { trial_index, status, reason: reason || 'no result, cause unknown', scorer: null, first_wrong_step: null };
   }
   const score = decidingScore(trial);
-  const fallback = trial.error_message ?? trial.final_status ?? 'no deciding score';
+  const fallback = trial.error_message ?? NOTHING_DECIDES;
   return {
     trial_index,
     status,

@@ -4,7 +4,9 @@ import { registerLint } from '../../../src/commands/suites/lint.ts';
 import { folderWith } from '../datasets/temporary-folder.ts';
 import { runCommand } from './command-harness.ts';
 
-const SUITE = 'name: s\nkind: deep\ndatasets: [cases.yaml]\nagent: {type: openai, model: m}\n';
+const PLAIN = 'name: s\nkind: deep\ndatasets: [cases.yaml]\nagent: {type: openai, model: m}\n';
+/** A forbidden tool decides every case. */
+const SUITE = `${PLAIN}safety: {forbidden_tools: [rm]}\n`;
 
 test('a sound suite: exit 0', async () => {
   const cwd = await folderWith({ 'suite.yaml': SUITE, 'cases.yaml': '- {id: a, input: x}\n' });
@@ -99,7 +101,7 @@ test.each([
 test('a module that loads: no problem, and its function is not called', async () => {
   const cwd = await folderWith({
     'suite.yaml': MODULE_SUITE.replace('PATH', 'a.ts'),
-    'cases.yaml': '- {id: a, input: x}\n',
+    'cases.yaml': '- {id: a, input: x, expected: {answer_contains: [y]}}\n',
     'a.ts': 'export default (input: string): string => { throw new Error(input); };\n',
   });
   expect(await runCommand(registerLint, ['lint'], { cwd })).toMatchObject({
@@ -115,4 +117,23 @@ test('a suite that is not there: exit 2', async () => {
     exitCode: 2,
     stdout: expect.stringContaining('nope.yaml: error: no such file; name a suite file'),
   });
+});
+
+test('cases that nothing decides are warned for once, at the first of them', async () => {
+  const cases = [
+    '- {id: a, input: x, expected: {calls: [{tool: f, args: {}}], match: strict}}',
+    '- {id: b, input: x, expected: {calls: [{tool: f, args: {}}]}}',
+    '- {id: c, input: x, expected: {answer: y}}',
+    '- {id: d, input: x, expected: {max_tool_calls: 3}}',
+  ];
+  const lint = async (suite: string): Promise<string> => {
+    const cwd = await folderWith({ 'suite.yaml': suite, 'cases.yaml': `${cases.join('\n')}\n` });
+    return (await runCommand(registerLint, ['lint', 'suite.yaml'], { cwd })).stdout;
+  };
+  expect(await lint(PLAIN)).toMatch(
+    /^cases\.yaml:2:\d+: warning: case "b" and 1 more: no score decides.*match.*\n4 cases, 0 errors, 1 warning\n$/,
+  );
+  expect(await lint(`${PLAIN}judge: {model: j}\n`)).toMatch(/case "b": no score decides/);
+  expect(await lint(`${PLAIN}decides: [tool_score]\n`)).toMatch(/case "c" and 1 more: no score decides/);
+  expect(await lint(SUITE)).toBe('4 cases, no problems\n');
 });

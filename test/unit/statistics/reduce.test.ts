@@ -129,6 +129,14 @@ describe('reduceCase', () => {
     });
   });
 
+  test('a trial that nothing decides says so, not how it ended', () => {
+    const [failure] = reduceCase(facts('a', 1), [
+      trial('a', 1, { status: 'unscored', scores: [score('tool_score', 0.5)] }),
+    ]).failures;
+    expect(failure).toMatchObject({ status: 'unscored', scorer: null });
+    expect(failure?.reason).toMatch(/^no score decides this case: add expected\.match/);
+  });
+
   test('a violation speaks before any other reason, and is counted though the trial was canceled', () => {
     const veto = score('must_not_call', 0, { violation: true, deciding: true, reason: 'refund was called' });
     const result = reduceCase(facts('a', 2), [
