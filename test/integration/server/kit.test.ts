@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path, { dirname } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKitService } from './support/kit-service.ts';
+import { KIT_0_3, KIT_1_0 } from './support/kit-table.ts';
 import { openServerRig, type ServerRig } from './support/server-rig.ts';
 
 /**
@@ -61,3 +62,47 @@ test.skipIf(!existsSync(kit03))(
   },
   900_000,
 );
+
+describe('the table of the kit', () => {
+  const source = readFileSync(path.join(import.meta.dirname, 'conformance.test.ts'), 'utf8');
+  const names = [...source.matchAll(/\btest(?:\.each\([^)]*\)|\.each\(\[[\s\S]*?\]\))?\('([^']+)'/g)].map(
+    ([, name = '']) => name,
+  );
+
+  test.each(Object.entries({ ...KIT_1_0, ...KIT_0_3 }))('%s is shown by tests that are there', (_kit, proof) => {
+    if ('notHere' in proof) return expect(proof.notHere).not.toBe('');
+    expect(proof.length).toBeGreaterThan(0);
+    const rows = [...source.matchAll(/^ {4}\['([^']+)', ?'/gm)].map(([, what = '']) => `envelope: ${what}`);
+    for (const beginning of proof) {
+      expect(
+        [...names, ...rows].filter((name) => name.startsWith(beginning)),
+        beginning,
+      ).not.toEqual([]);
+    }
+  });
+
+  /** Mandatory tests of a kit, without what is only a parameter or one of several tests of a class. */
+  const collected = (folder: string, tests: string, marker: string): string[] => {
+    const args = ['-m', 'pytest', tests, '-m', marker, '--collect-only', '-q', '--sut-url', 'http://x'];
+    const options = tests.includes('mandatory') ? args : args.slice(0, -2);
+    const output = execFileSync(PYTHON, options, {
+      cwd: folder,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const lines = output.split('\n').filter((line) => line.includes('::'));
+    return [...new Set(lines.map((line) => line.replace(/^tests\/\w+\//, '').replace(/\[.*/, '')))]
+      .map((line) => line.split('::').slice(0, 2).join('::'))
+      .filter((line, index, all) => all.indexOf(line) === index)
+      .sort();
+  };
+
+  test.skipIf(!existsSync(kit1))('holds every mandatory test of the kit for 1.0', () => {
+    expect(collected(kit1, 'tests/compatibility', 'must')).toEqual(Object.keys(KIT_1_0).sort());
+  });
+
+  test.skipIf(!existsSync(kit03))('holds every mandatory test of the kit for 0.3', () => {
+    const marker = 'mandatory_jsonrpc or mandatory_protocol';
+    expect(collected(kit03, 'tests/mandatory', marker)).toEqual(Object.keys(KIT_0_3).sort());
+  });
+});
