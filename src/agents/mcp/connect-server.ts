@@ -7,7 +7,8 @@ import { type CommandProcess, startCommandProcess } from '../command/command-pro
 import { findProgram } from '../command/find-program.ts';
 import { createGuardedFetch } from '../guarded-http/guarded-fetch.ts';
 import { withoutKey } from '../mask-key.ts';
-import { abortError } from '../sleep.ts';
+import { abortError, untilAborted } from '../sleep.ts';
+import { startTimeCap } from '../time-cap.ts';
 import { createProcessTransport } from './process-transport.ts';
 
 export interface ConnectOptions {
@@ -37,8 +38,13 @@ const START_MS = 30_000;
 /** How long an old server, which does not know the newer handshake, may leave it unanswered, milliseconds. */
 const PROBE_MS = 3_000;
 
+/** How long a server may take to hear that its session is over, milliseconds: a cancel must end within a second. */
+const LEAVE_MS = 500;
+
 interface Link {
   transport: Transport;
+  /** Tells the server that the session is over. */
+  leave(): Promise<void>;
   secrets: string[];
   process: CommandProcess | null;
 }
@@ -61,6 +67,7 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
   const explain = (error: unknown): string =>
     link.secrets.reduce((text, secret) => withoutKey(text, secret), explanation(config, link, error));
   const close = async (): Promise<void> => {
+    if (!gone) await leave(link);
     // A server that is gone has nothing to close, and one that refuses to is killed with its process.
     await client.close().catch(() => undefined);
     await link.process?.kill();
@@ -77,6 +84,14 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
   return { client, explain, secrets: link.secrets, gone: () => gone, close };
 }
 
+/** Servers of the older protocol hold a session until they are told. */
+async function leave(link: Link): Promise<void> {
+  const late = startTimeCap(new AbortController().signal, LEAVE_MS);
+  // A server that does not take it, or is gone, is left all the same.
+  await untilAborted(link.leave(), late.signal).catch(() => undefined);
+  late.dispose();
+}
+
 function commandLink(config: McpServerConfig, { env, suiteRoot }: ConnectOptions): Link {
   const passed = { pass_env: config.env ?? [] };
   const program = findProgram(config.command ?? '', suiteRoot, env);
@@ -87,7 +102,8 @@ function commandLink(config: McpServerConfig, { env, suiteRoot }: ConnectOptions
     env: commandEnvironment(env, passed),
     maxBytes: MAX_BYTES,
   });
-  return { transport: createProcessTransport(process), secrets: passedSecrets(env, passed), process };
+  const transport = createProcessTransport(process);
+  return { transport, leave: () => Promise.resolve(), secrets: passedSecrets(env, passed), process };
 }
 
 function httpLink(config: McpServerConfig, url: string, { env }: ConnectOptions): Link {
@@ -104,8 +120,10 @@ function httpLink(config: McpServerConfig, url: string, { env }: ConnectOptions)
     maxBytes: MAX_BYTES,
     authorization: token === null ? null : `Bearer ${token}`,
   });
+  const transport = new StreamableHTTPClientTransport(new URL(url), { fetch });
   return {
-    transport: new StreamableHTTPClientTransport(new URL(url), { fetch }),
+    transport,
+    leave: () => transport.terminateSession(),
     secrets: token === null ? [] : [token],
     process: null,
   };

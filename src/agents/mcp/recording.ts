@@ -26,7 +26,8 @@ interface RecordedCall extends RecordedAnswer {
 export interface Recording {
   /** Tools of each server, as last recorded. */
   tools: Map<string, ToolDefinition[]>;
-  calls: Map<string, RecordedCall[]>;
+  /** Each with the hash of its tool and arguments, made once: every trial looks through all of them. */
+  calls: Map<string, (RecordedCall & { key: string })[]>;
 }
 
 /** @throws UserError when the file cannot be read, or a line of it is no record */
@@ -63,7 +64,7 @@ function addLine(recording: Recording, line: string, place: string): void {
     });
   }
   const calls = recording.calls.get(server) ?? [];
-  calls.push(record as unknown as RecordedCall);
+  calls.push({ ...(record as unknown as RecordedCall), key: keyOf(record['tool'], record['args']) });
   recording.calls.set(server, calls);
 }
 
@@ -84,7 +85,7 @@ export function createReplay(recording: Recording, server: string, caseId: strin
   return {
     answer(tool, args) {
       const key = keyOf(tool, args);
-      const equal = calls.filter((call) => call.tool === tool && keyOf(call.tool, call.args) === key);
+      const equal = calls.filter((call) => call.key === key);
       const session = equal.some((call) => call.session === own) ? own : equal[0]?.session;
       const answers = equal.filter((call) => call.session === session);
       const count = used.get(key) ?? 0;

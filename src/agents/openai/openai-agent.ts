@@ -53,18 +53,18 @@ export function createOpenAiAgent(options: OpenAiAgentOptions = {}): Agent {
       if (config.type !== 'openai') {
         throw new UserError(`the agent of suite ${input.suite.name} is of type ${config.type}, not openai`);
       }
-      const cap = startTimeCap(input.signal, input.evalCase.timeout_ms ?? input.suite.limits.timeout_ms);
       const pause = options.sleep ?? sleep;
-      let world: TrialWorld | undefined;
+      // What it takes to open the world (an MCP server that starts) is no part of the agent's time.
+      const world = await openTrialWorld(input, { sleep: pause, sources: options.sources ?? [] });
+      const cap = startTimeCap(input.signal, input.evalCase.timeout_ms ?? input.suite.limits.timeout_ms);
       let trial: Trial | undefined;
       try {
-        world = await openTrialWorld(input, { sleep: pause, sources: options.sources ?? [] });
         trial = startTrial(input, config, { world, signal: cap.signal, sleep: pause });
         return finish(trial, await converse(trial.loop).catch((error: unknown) => endedBy(input, cap, error)));
       } finally {
         trial?.dispatcher.close();
         cap.dispose();
-        await world?.close();
+        await world.close();
       }
     },
   };

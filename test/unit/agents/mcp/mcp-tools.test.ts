@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -198,6 +199,61 @@ describe('a streamable HTTP server', () => {
   });
 });
 
+describe('a streamable HTTP server that keeps sessions', () => {
+  /** The 2025 handshake by hand; `hang` never answers. */
+  async function serve(): Promise<{ url: string; log: string[]; hanging: Promise<void>; close(): void }> {
+    const log: string[] = [];
+    const hanging = Promise.withResolvers<void>();
+    const server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        const { id, method, params } = JSON.parse(body === '' ? '{}' : body) as Record<string, JsonObject>;
+        const name = typeof params?.['name'] === 'string' ? ` ${params['name']}` : '';
+        log.push(`${request.method} ${String(method ?? '')}${name} ${String(request.headers['mcp-session-id'])}`);
+        response.on('close', () => log.push(response.writableFinished ? 'answered' : `cut${name}`));
+        const result = RESULTS[String(method)];
+        response.setHeader('content-type', 'application/json');
+        if (name === ' hang') return hanging.resolve();
+        if (result === undefined) response.statusCode = method === undefined && request.method === 'GET' ? 405 : 202;
+        if (String(method) === 'initialize') response.setHeader('mcp-session-id', 's-1');
+        if (String(method) === 'server/discover') {
+          response.statusCode = 400;
+          return response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_601, message: 'no' } }));
+        }
+        response.end(result === undefined ? '' : JSON.stringify({ jsonrpc: '2.0', id, result }));
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const close = (): void => {
+      server.closeAllConnections();
+      server.close();
+    };
+    const { port } = server.address() as AddressInfo;
+    return { url: `http://127.0.0.1:${port}/mcp`, log, hanging: hanging.promise, close };
+  }
+  const RESULTS: Record<string, unknown> = {
+    initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
+    'tools/list': { tools: [{ name: 'hang', inputSchema: { type: 'object' } }] },
+  };
+
+  test('is told that the session is over; a cancel cuts the call within a second, as the server sees it', async () => {
+    const server = await serve();
+    const source = await openServers([{ name: 'kept', url: server.url, mode: 'live', timeout_ms: 10_000 }]);
+    const stop = new AbortController();
+    const call = ask(source, 'hang', {}, stop.signal);
+    await server.hanging;
+    const at = performance.now();
+    stop.abort();
+    await expect(call).rejects.toMatchObject({ name: 'AbortError' });
+    await source.close();
+    await eventually('the call to be cut', () => Promise.resolve(server.log.includes('cut hang')));
+    expect(performance.now() - at).toBeLessThan(1_000);
+    expect(server.log).toContain('DELETE  s-1');
+    server.close();
+  });
+});
+
 describe('a recording', () => {
   const recorded = (part: Partial<McpServerConfig> = {}): McpServerConfig =>
     stdio({ recording: 'recordings/orders.jsonl', mode: 'record', ...part });
@@ -305,6 +361,49 @@ describe('in a trial', () => {
       ['own', undefined],
       ['get_order', 'Looks up an order.'],
     ]);
+  });
+
+  test('a cancel in the middle of a call ends the trial and its server within a second', async () => {
+    const stop = new AbortController();
+    let pids: number[] = [];
+    const model = scripted(calls(call('processes', {})), (request) => {
+      pids = (request.messages.at(-1)?.content ?? '').split(' ').map(Number);
+      return calls(call('hang', {}));
+    });
+    const running = createOpenAiAgent({ sources: [createMcpTools({ env: process.env })] }).run(
+      inputOf({ model, suiteRoot: folder, suite: suiteOf({ tools: [], mcp: [stdio()] }), signal: stop.signal }),
+    );
+    await eventually('the call', () => Promise.resolve(pids.length === 2));
+    const at = performance.now();
+    stop.abort();
+    await expect(running).rejects.toMatchObject({ name: 'AbortError' });
+    await eventually('the processes to end', () => Promise.resolve(!pids.some(isRunning)));
+    expect(performance.now() - at).toBeLessThan(1_000);
+  });
+
+  test('the time a server takes to start is not the agent’s', async () => {
+    const slow = stdio({ command: '/bin/sh', args: ['-c', `sleep 0.6; exec '${process.execPath}' '${SERVER}'`] });
+    const trajectory = await createOpenAiAgent({ sources: [createMcpTools({ env: process.env })] }).run(
+      inputOf({
+        model: scripted(text('done')),
+        suiteRoot: folder,
+        evalCase: caseOf({ timeout_ms: 500 }),
+        suite: suiteOf({ tools: [], mcp: [slow] }),
+      }),
+    );
+    expect(trajectory.final_status).toBe('COMPLETED');
+  });
+
+  test('a worker that was killed leaves no server running', async () => {
+    const file = path.join(folder, 'pids');
+    const parent = spawn(process.execPath, [path.join(import.meta.dirname, 'parent.ts'), SERVER, file], {
+      stdio: 'inherit',
+    });
+    await eventually('the server to start', () => Promise.resolve(existsSync(file)));
+    const pids = readFileSync(file, 'utf8').split(' ').map(Number);
+    expect(pids.map(isRunning)).toEqual([true, true]);
+    parent.kill('SIGKILL');
+    await eventually('the processes to end', () => Promise.resolve(!pids.some(isRunning)));
   });
 
   test('a server that exits leaves the trial going on, its outcome recorded', async () => {
