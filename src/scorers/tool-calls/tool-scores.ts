@@ -36,7 +36,7 @@ export const toolScores: Scorer = (input) => {
       pairs: way.pairing.madeOf,
     }),
     part('tool_names', names, 1),
-    part('tool_args', args, 1),
+    part('tool_args', args, 1, args.first_wrong === undefined ? null : { first_wrong: args.first_wrong }),
     part('tool_order', order, 1),
     ...retrievalParts(way).map(({ scorer, value, reason }) => part(scorer, { value, reason }, 1)),
   ];

@@ -1,13 +1,16 @@
+import type { JsonObject } from '../../core/json.ts';
 import type { ToolScoreConfig } from '../../core/suite.ts';
 import { checkedArgs } from './call-comparer.ts';
 import type { Calls } from './call-comparer.ts';
 import type { Pairing } from './pair-calls.ts';
-import { listed } from '../values/preview.ts';
+import { listed, preview } from '../values/preview.ts';
 
 /** A part of the tool score, with the sentence that explains it. */
 export interface Part {
   value: number;
   reason: string;
+  /** The first call whose arguments are wrong, as fields; left out: there is none. */
+  first_wrong?: JsonObject;
 }
 
 export interface ToolScoreParts {
@@ -38,7 +41,7 @@ export function namesPart(calls: Calls): Part {
 function argsPart(calls: Calls, pairing: Pairing): Part {
   let wanted = 0;
   let right = 0;
-  let wrong: string | null = null;
+  let wrong: WrongArgument | null = null;
   for (const [i, call] of calls.expected.entries()) {
     const args = checkedArgs(calls, call);
     if (args === null) continue;
@@ -49,24 +52,35 @@ function argsPart(calls: Calls, pairing: Pairing): Part {
   }
   if (wanted === 0) return { value: 1, reason: 'no arguments to check' };
   const reason = `${right} of ${wanted} expected arguments are right`;
-  return { value: right / wanted, reason: wrong === null ? reason : `${reason}; ${wrong}` };
+  if (wrong === null) return { value: right / wanted, reason };
+  return { value: right / wanted, reason: `${reason}; ${wrong.text}`, first_wrong: wrong.fields };
 }
 
-function describeWrong(calls: Calls, i: number, pairing: Pairing): string {
+interface WrongArgument {
+  text: string;
+  fields: JsonObject;
+}
+
+function describeWrong(calls: Calls, i: number, pairing: Pairing): WrongArgument {
   const call = calls.expected[i];
   const at = pairing.madeOf[i];
   const tool = call?.tool ?? '';
   const place = `expected call ${i + 1} (index ${i}) \`${tool}\``;
   const made = at === null || at === undefined ? undefined : calls.made[at];
   const wanted = call === undefined ? null : checkedArgs(calls, call);
-  if (made === undefined || made.args === null || wanted === null)
-    return `${place}: not called, all its arguments are wrong`;
+  const fields = { expected_index: i, made_index: made?.index ?? null, tool };
+  if (made === undefined || made.args === null || wanted === null) {
+    const missing = { key: '', wanted: wanted === null ? 'the call' : preview(wanted), got: 'not called' };
+    return { text: `${place}: not called, all its arguments are wrong`, fields: { ...fields, ...missing } };
+  }
   for (const key of Object.keys(wanted)) {
     const found = calls.comparer.argument(tool, key, wanted, made.args);
-    if (found !== null)
-      return `${place}, made as call ${made.index + 1}: argument \`${found.key}\`: wanted ${found.wanted}, got ${found.got}`;
+    if (found === null) continue;
+    const diff = { key: found.key, wanted: found.wanted, got: found.got };
+    const words = `argument \`${diff.key}\`: wanted ${diff.wanted}, got ${diff.got}`;
+    return { text: `${place}, made as call ${made.index + 1}: ${words}`, fields: { ...fields, ...diff } };
   }
-  return place;
+  return { text: place, fields };
 }
 
 /** Share of expected pairs, both matched, whose made calls are in that order (one turn counts as in order); fewer than two matched: 1. */

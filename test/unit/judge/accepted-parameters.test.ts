@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ModelError } from '../../../src/core/errors.ts';
 import type { ModelClient, ModelRequest } from '../../../src/core/model.ts';
+import { createModelClient } from '../../../src/agents/openai/openai-client.ts';
 import { withAcceptedParameters } from '../../../src/judge/accepted-parameters.ts';
+import { sendJson, startEndpoint } from '../agents/http-endpoint.ts';
 import { judgeOne, reply } from './judge-fixture.ts';
 
 const WANTED: ModelRequest = {
@@ -94,5 +96,31 @@ describe('a judge whose model does not take every parameter', () => {
     expect(await taken(['seed', 'response_format'])).toMatchObject({ temperature: 0, response_format: 'text' });
     const { verdict } = await judgeOne([reply('{"result":"success"}')], { config });
     expect(verdict.params).not.toHaveProperty('left_out');
+  });
+
+  it('over HTTP, in the words of OpenAI: two refusals, then a verdict', async () => {
+    const refuse = (message: string, code: string, param: string) => ({
+      error: { message, type: 'invalid_request_error', param, code },
+    });
+    const endpoint = await startEndpoint((response, body) => {
+      if (body['temperature'] !== undefined) {
+        const message =
+          "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.";
+        sendJson(response, refuse(message, 'unsupported_value', 'temperature'), 400);
+      } else if ((body['response_format'] as { type?: string } | undefined)?.type === 'json_schema') {
+        const message =
+          "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model. Learn more about supported models at the Structured Outputs guide.";
+        sendJson(response, refuse(message, 'unsupported_parameter', 'response_format'), 400);
+      } else sendJson(response, { model: 'j', choices: [{ finish_reason: 'stop', message: { content: '{}' } }] });
+    });
+    try {
+      const client = withAcceptedParameters(createModelClient({ baseUrl: endpoint.baseUrl, apiKey: null }));
+      const answer = await client.complete({ ...WANTED, messages: [{ role: 'user', content: 'q' }] }, OPTIONS);
+      expect(answer).toMatchObject({ content: '{}', left_out: ['temperature', 'json_schema'] });
+      expect(endpoint.bodies).toHaveLength(3);
+      expect(endpoint.bodies[2]).toMatchObject({ seed: 7, response_format: { type: 'json_object' } });
+    } finally {
+      await endpoint.close();
+    }
   });
 });

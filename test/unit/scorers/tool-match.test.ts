@@ -324,6 +324,28 @@ describe('match modes', () => {
     expect(match(calls, made, 'strict')).toBe(false);
   });
 
+  test('T11: without a match mode too, tool_args holds the first wrong argument as fields', () => {
+    const calls = wanted(['a', { x: 1 }], ['b', { city: 'Oslo' }], ['c', { y: 1 }]);
+    const made = [
+      { tool: 'a', args: { x: 1 } },
+      { tool: 'b', args: { city: 'Rome' } },
+    ];
+    expect(scoresOf({ calls }, made)['tool_args']?.details).toEqual({
+      first_wrong: { expected_index: 1, made_index: 1, tool: 'b', key: 'city', wanted: '"Oslo"', got: '"Rome"' },
+    });
+    expect(scoresOf({ calls }, [made[0]!])['tool_args']?.details).toMatchObject({
+      first_wrong: {
+        expected_index: 1,
+        made_index: null,
+        tool: 'b',
+        key: '',
+        wanted: '{"city": "Oslo"}',
+        got: 'not called',
+      },
+    });
+    expect(scoresOf({ calls: calls.slice(0, 1) }, made)['tool_args']?.details).toBeNull();
+  });
+
   test('T14: one optimal assignment, so listing order never decides', () => {
     const calls = wanted(['f', {}], ['f', { a: 1 }]);
     const made = [
