@@ -117,8 +117,9 @@ async function readCard(typed: URL, guarded: typeof fetch, token: string | null)
 function cardError(error: unknown, facts: { typed: URL; token: string | null; late: boolean }): Error {
   const { typed, token, late } = facts;
   if (error instanceof UserError) return error;
-  if (error instanceof Error && /^Failed to fetch Agent Card/.test(error.message))
+  if (error instanceof Error && error.message.startsWith('Failed to fetch Agent Card')) {
     return noCard(typed, error.message, error);
+  }
   if (late) {
     return new ModelError('timeout', `A2A agent ${typed.host}: no complete card within ${CARD_DEADLINE_MS} ms`);
   }

@@ -208,16 +208,17 @@ describe('a streamable HTTP server that keeps sessions', () => {
       let body = '';
       request.on('data', (chunk: Buffer) => (body += chunk.toString()));
       request.on('end', () => {
-        const { id, method, params } = JSON.parse(body === '' ? '{}' : body) as Record<string, JsonObject>;
+        const asked = JSON.parse(body === '' ? '{}' : body) as { id?: number; method?: string; params?: JsonObject };
+        const { id, method = '', params } = asked;
         const name = typeof params?.['name'] === 'string' ? ` ${params['name']}` : '';
-        log.push(`${request.method} ${String(method ?? '')}${name} ${String(request.headers['mcp-session-id'])}`);
+        log.push(`${request.method} ${method}${name} ${String(request.headers['mcp-session-id'])}`);
         response.on('close', () => log.push(response.writableFinished ? 'answered' : `cut${name}`));
-        const result = RESULTS[String(method)];
+        const result = RESULTS[method];
         response.setHeader('content-type', 'application/json');
         if (name === ' hang') return hanging.resolve();
-        if (result === undefined) response.statusCode = method === undefined && request.method === 'GET' ? 405 : 202;
-        if (String(method) === 'initialize') response.setHeader('mcp-session-id', 's-1');
-        if (String(method) === 'server/discover') {
+        if (result === undefined) response.statusCode = request.method === 'GET' ? 405 : 202;
+        if (method === 'initialize') response.setHeader('mcp-session-id', 's-1');
+        if (method === 'server/discover') {
           response.statusCode = 400;
           return response.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_601, message: 'no' } }));
         }

@@ -1,0 +1,110 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { TaskState } from '@a2a-js/sdk';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { workflowIdOf } from '../../../src/commands/run/start-evaluation.ts';
+import { notifyCancel } from '../../../src/db/evaluations.ts';
+import { type Behaviour, type Remote, startRemote } from '../../unit/agents/a2a/remote-agent-fixture.ts';
+import { echoCases, openRig, type Rig } from '../workflows/support/rig.ts';
+import { loadTrials } from '../workflows/support/reads.ts';
+
+const NOWHERE = { url: 'http://127.0.0.1:1/v1' };
+const { TASK_STATE_WORKING: WORKING, TASK_STATE_COMPLETED: COMPLETED, TASK_STATE_FAILED: FAILED } = TaskState;
+
+let rig: Rig;
+let remote: Remote;
+beforeAll(async () => {
+  rig = await openRig({ env: {} });
+});
+afterAll(() => rig.close());
+beforeEach(() => {
+  // The SDK's server logs errors it answers with.
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await remote.close();
+});
+
+const suiteOf = (more: Record<string, unknown> = {}): Record<string, unknown> => ({
+  agent: { type: 'a2a', card_url: remote.url, poll_interval_ms: 50, patience_ms: 5_000, ...more },
+  retry: { backoff_ms: 5, model_failures: 2 },
+});
+
+function numberIn(said: unknown): number {
+  return Number(/\d+/.exec(typeof said === 'string' ? said : '')?.[0]);
+}
+
+test('R7, R10: an agent that fails, hangs or restarts in the middle costs no other trial anything', async () => {
+  const restarted = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const behaviour: Behaviour = async (say, { userMessage }) => {
+    const n = numberIn(userMessage.parts[0]?.content?.value);
+    say.status(WORKING, 'on it');
+    if (n === 1) return say.status(FAILED, 'no such order');
+    if (n === 2) await delay(60_000, undefined, { ref: false });
+    if (n === 3) {
+      held.resolve();
+      await restarted.promise;
+    }
+    say.status(COMPLETED, `echo ${n}.`);
+  };
+  remote = await startRemote({ behaviour });
+  const id = await rig.run(NOWHERE, {
+    cases: echoCases(6).map((one, index) => (index === 2 ? { ...one, timeout_ms: 1_500 } : one)),
+    suite: suiteOf(),
+  });
+  await held.promise;
+  await remote.stop();
+  await delay(200);
+  await remote.start();
+  restarted.resolve();
+  expect((await rig.ended(id)).status).toBe('completed');
+  const trials = await loadTrials(rig.db, id);
+  expect(trials.map(({ status, final_status }) => [status, final_status])).toEqual([
+    ['passed', 'COMPLETED'],
+    ['failed', 'FAILED'],
+    ['failed', 'TIMEOUT'],
+    ['passed', 'COMPLETED'],
+    ['passed', 'COMPLETED'],
+    ['passed', 'COMPLETED'],
+  ]);
+});
+
+test('R8: nobody at the card stops the evaluation with one message', async () => {
+  remote = await startRemote({ behaviour: () => undefined });
+  await remote.stop();
+  const row = await rig.evaluate(NOWHERE, { cases: echoCases(3), suite: suiteOf() });
+  expect(row).toMatchObject({ status: 'stopped', stop_kind: 'endpoint_unreachable', exit_code: 4 });
+});
+
+test('a card that leads to a private address stops the evaluation before anything is sent there', async () => {
+  remote = await startRemote({ behaviour: () => undefined, cardUrl: 'http://[::ffff:169.254.169.254]/rpc' });
+  const row = await rig.evaluate(NOWHERE, { cases: echoCases(3), suite: suiteOf() });
+  expect(row).toMatchObject({ status: 'stopped', stop_kind: 'invalid_setup', exit_code: 2 });
+  expect(row.stop_message).toMatch(/private, link-local or reserved/);
+  expect(remote.messages).toEqual([]);
+});
+
+test.each(['stream', 'poll'])(
+  'cancel reaches the remote agent within a second, as its own log shows (%s)',
+  async (mode) => {
+    const arrived = Promise.withResolvers<void>();
+    remote = await startRemote({
+      behaviour: async (say) => {
+        say.status(WORKING);
+        arrived.resolve();
+        await delay(60_000, undefined, { ref: false });
+      },
+    });
+    const id = await rig.run(NOWHERE, { cases: echoCases(1), suite: suiteOf({ mode }) });
+    await arrived.promise;
+    // The reply that names the task is on its way.
+    await delay(100);
+    const at = performance.now();
+    await rig.client.workflow.getHandle(workflowIdOf(id)).cancel();
+    await notifyCancel(rig.db, id);
+    await vi.waitFor(() => expect(remote.canceled).toHaveLength(1), { timeout: 5_000, interval: 10 });
+    expect(performance.now() - at).toBeLessThan(1_000);
+    expect((await rig.ended(id)).status).toBe('canceled');
+  },
+);
