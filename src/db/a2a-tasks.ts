@@ -111,7 +111,7 @@ export async function countRunningA2aTasks(db: Db, served: string): Promise<numb
     .where('t.served', '=', escapeText(served))
     .where('e.status', 'in', ['running', 'paused'])
     .executeTakeFirstOrThrow();
-  return Number(row.n);
+  return row.n;
 }
 
 /** Tasks of what is served whose evaluation has not ended, and ended ones whose end was not told to those who asked for it. */

@@ -10,6 +10,7 @@ import { findA2aTask, openA2aTasks } from '../db/a2a-tasks.ts';
 import { findEvaluation } from '../db/evaluations.ts';
 import { whileTransient } from '../db/transient.ts';
 import { agentCardOf } from './a2a/agent-card.ts';
+import { hideErrors } from './a2a/hide-errors.ts';
 import { createPusher, type Pusher } from './a2a/pusher.ts';
 import { createRequestHandler } from './a2a/request-handler.ts';
 import type { Served } from './a2a/served.ts';
@@ -77,7 +78,7 @@ export async function serveA2a(
     log: options.log,
   });
   const { ownWorker, maxTasks } = options;
-  const requestHandler = createRequestHandler({
+  const handler = createRequestHandler({
     db,
     served,
     card,
@@ -91,6 +92,7 @@ export async function serveA2a(
     now: () => performance.now(),
   });
   const { token, cardForm, log } = options;
+  const requestHandler = hideErrors(handler, log);
   server.on('request', createApp({ requestHandler, card, token, publicHost: new URL(url).host, cardForm, limit, log }));
   await recoverTasks(session, served, pusher);
   return {

@@ -153,7 +153,7 @@ function isLoss({ signal }: Exchange, error: unknown): boolean {
 }
 
 /** Asks the agent to stop. Whether it does is its own affair: who asks is leaving. */
-export async function cancelRemote(remote: RemoteAgent, record: TaskRecord): Promise<void> {
+async function cancelRemote(remote: RemoteAgent, record: TaskRecord): Promise<void> {
   if (record.taskId === null || (record.state !== null && isTerminal(record.state))) return;
   const cap = startTimeCap(new AbortController().signal, CANCEL_MS);
   try {

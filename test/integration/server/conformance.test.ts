@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createSuiteService } from '../../../src/server/a2a/suite-service.ts';
 import { openServerRig, type ServerRig } from './support/server-rig.ts';
-import { jsonRpc, message, type Reply, rest, type Wire } from './support/wire.ts';
+import { jsonRpc, message, type Reply, rest, type Wire, type Loose } from './support/wire.ts';
 
 /** The names of these tests are those that support/kit-table.ts maps the official kit's tests to. */
 
@@ -27,14 +27,14 @@ const wires = [(): Wire => jsonRpc(url), (): Wire => rest(url)].map((open, index
   open,
 }));
 
-async function sent(wire: Wire, params: Record<string, any>): Promise<Record<string, any>> {
+async function sent(wire: Wire, params: Loose): Promise<Loose> {
   const reply = await wire.call('SendMessage', params);
   expect(reply.status, JSON.stringify(reply.body)).toBe(200);
-  return wire.result(reply)['task'] as Record<string, any>;
+  return wire.result(reply)['task'] as Loose;
 }
 
-const completed = (wire: Wire): Promise<Record<string, any>> => sent(wire, message('run one'));
-const waiting = (wire: Wire): Promise<Record<string, any>> => sent(wire, message('hello'));
+const completed = (wire: Wire): Promise<Loose> => sent(wire, message('run one'));
+const waiting = (wire: Wire): Promise<Loose> => sent(wire, message('hello'));
 
 /** Code on the wire, status of HTTP+JSON, and name of an error. */
 function expectError(wire: Wire, reply: Reply, error: { code: number; status: number; reason: string }): void {
@@ -68,22 +68,22 @@ describe('card', () => {
     const response = await fetch(`${url}/.well-known/agent-card.json`);
     expect(response.headers.get('content-type')).toMatch(/^application\/json/);
     expect(response.headers.get('etag')).not.toBeNull();
-    const card = (await response.json()) as Record<string, any>;
+    const card = (await response.json()) as Loose;
     expect(Object.keys(card).sort()).toEqual(
       'capabilities defaultInputModes defaultOutputModes description name skills supportedInterfaces version'.split(
         ' ',
       ),
     );
-    const interfaces = card['supportedInterfaces'].map((one: any) => `${one.protocolBinding} ${one.protocolVersion}`);
+    const interfaces = card['supportedInterfaces'].map((one: Loose) => `${one.protocolBinding} ${one.protocolVersion}`);
     expect(interfaces).toEqual(['JSONRPC 1.0', 'HTTP+JSON 1.0', 'JSONRPC 0.3', 'HTTP+JSON 0.3']);
-    expect(card['skills'].map((skill: any) => skill.id)).toEqual(['one', 'many']);
+    expect(card['skills'].map((skill: Loose) => skill.id)).toEqual(['one', 'many']);
     expect(card['capabilities']).toEqual({ streaming: true, pushNotifications: true, extendedAgentCard: false });
   });
 
   test('card: of 0.3 for who asks for it, and at the older path', async () => {
     const asked = await fetch(`${url}/.well-known/agent-card.json`, { headers: { 'A2A-Version': '0.3' } });
     const older = await fetch(`${url}/.well-known/agent.json`);
-    const card = (await asked.json()) as Record<string, any>;
+    const card = (await asked.json()) as Loose;
     expect(card).toMatchObject({ protocolVersion: '0.3', url: `${url}/a2a/jsonrpc`, preferredTransport: 'JSONRPC' });
     for (const key of ['name', 'description', 'version', 'url']) expect(typeof card[key], key).toBe('string');
     for (const key of ['skills', 'defaultInputModes', 'defaultOutputModes'])
@@ -102,13 +102,13 @@ describe.each(wires)('$name', ({ open }) => {
     const wire = open();
     const reply = await wire.call('SendMessage', message('run one'));
     expect(reply.headers.get('content-type')).toMatch(/^application\/json/);
-    const task = wire.result(reply)['task'] as Record<string, any>;
+    const task = wire.result(reply)['task'] as Loose;
     expect(task['status']).toMatchObject({ state: 'TASK_STATE_COMPLETED', message: { role: 'ROLE_AGENT' } });
     expect(task['status'].timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$/);
     expect(typeof task['id']).toBe('string');
     expect(typeof task['contextId']).toBe('string');
     expect(task['history'][0]).toMatchObject({ role: 'ROLE_USER', taskId: task['id'], contextId: task['contextId'] });
-    expect(task['artifacts'].map((artifact: any) => artifact.artifactId)).toEqual(['report.txt', 'report.json']);
+    expect(task['artifacts'].map((artifact: Loose) => artifact.artifactId)).toEqual(['report.txt', 'report.json']);
     expect(task['artifacts'][0].parts).toHaveLength(1);
     expect(Object.keys(task['artifacts'][0].parts[0]).sort()).toEqual(['mediaType', 'text']);
     expect(task['artifacts'][1].parts[0].data.evaluation.suite).toBe('one');
@@ -175,7 +175,7 @@ describe.each(wires)('$name', ({ open }) => {
     expect(task['status'].message.parts[0].text).toContain('Which suite? One of: one, many.');
     const done = await sent(wire, message('one', { taskId: task['id'] }));
     expect(done).toMatchObject({ id: task['id'], status: { state: 'TASK_STATE_COMPLETED' } });
-    expect(done['history'].map((one: any) => `${one.role} ${one.parts[0].text.slice(0, 11)}`)).toEqual([
+    expect(done['history'].map((one: Loose) => `${one.role} ${one.parts[0].text.slice(0, 11)}`)).toEqual([
       'ROLE_USER hello',
       'ROLE_AGENT Which suite',
       'ROLE_USER one',
@@ -253,7 +253,7 @@ describe.each(wires)('$name', ({ open }) => {
     const [first, second] = await Promise.all(both);
     expect(Object.keys(first?.events[0] ?? {})).toEqual(['task']);
     expect(first?.events.at(-1)?.['statusUpdate'].status.state).toBe('TASK_STATE_COMPLETED');
-    const shape = (events: Record<string, any>[] | undefined): unknown[] =>
+    const shape = (events: Loose[] | undefined): unknown[] =>
       (events ?? []).map(
         (event) => event['artifactUpdate']?.artifact.artifactId ?? event['statusUpdate']?.status.state,
       );
@@ -267,13 +267,13 @@ describe.each(wires)('$name', ({ open }) => {
     for (let index = 0; index < 3; index += 1) ids.unshift((await sent(wire, message('hello', { contextId })))['id']);
     const all = wire.result(await wire.call('ListTasks', { contextId }));
     expect(all).toMatchObject({ totalSize: 3, pageSize: 50, nextPageToken: '' });
-    expect(all['tasks'].map((task: any) => task.id)).toEqual(ids);
+    expect(all['tasks'].map((task: Loose) => task.id)).toEqual(ids);
     const page = wire.result(await wire.call('ListTasks', { contextId, pageSize: 2 }));
-    expect(page['tasks'].map((task: any) => task.id)).toEqual(ids.slice(0, 2));
+    expect(page['tasks'].map((task: Loose) => task.id)).toEqual(ids.slice(0, 2));
     const next = wire.result(
       await wire.call('ListTasks', { contextId, pageSize: 2, pageToken: page['nextPageToken'] }),
     );
-    expect(next['tasks'].map((task: any) => task.id)).toEqual(ids.slice(2));
+    expect(next['tasks'].map((task: Loose) => task.id)).toEqual(ids.slice(2));
     expect(next['nextPageToken']).toBe('');
     const done = wire.result(await wire.call('ListTasks', { contextId, status: 'TASK_STATE_COMPLETED' }));
     expect(done['tasks'] ?? []).toEqual([]);
@@ -323,12 +323,12 @@ describe.each(wires)('$name', ({ open }) => {
 
   test('push: each change is told to the webhook, with its credentials, to the end', async () => {
     const wire = open();
-    const told: { headers: IncomingMessage['headers']; body: Record<string, any> }[] = [];
+    const told: { headers: IncomingMessage['headers']; body: Loose }[] = [];
     const hook = createServer((req, res) => {
       let text = '';
       req.on('data', (chunk: Buffer) => (text += chunk.toString()));
       req.on('end', () => {
-        told.push({ headers: req.headers, body: JSON.parse(text) as Record<string, any> });
+        told.push({ headers: req.headers, body: JSON.parse(text) as Loose });
         res.end();
       });
     });
@@ -349,16 +349,12 @@ describe.each(wires)('$name', ({ open }) => {
 });
 
 describe('JSON-RPC envelope', () => {
-  const raw = (
-    body: string,
-    headers: Record<string, string> = {},
-    path = '/a2a/jsonrpc',
-  ): Promise<Record<string, any>> =>
+  const raw = (body: string, headers: Record<string, string> = {}, path = '/a2a/jsonrpc'): Promise<Loose> =>
     fetch(`${url}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'a2a-version': '1.0', ...headers },
       body,
-    }).then((response) => response.json() as Promise<Record<string, any>>);
+    }).then((response) => response.json() as Promise<Loose>);
 
   test.each([
     ['not JSON', '{"jsonrpc":', -32700],
@@ -389,13 +385,13 @@ describe('JSON-RPC envelope', () => {
 });
 
 describe('protocol 0.3', () => {
-  const call = async (method: string, params: unknown): Promise<Record<string, any>> => {
+  const call = async (method: string, params: unknown): Promise<Loose> => {
     const response = await fetch(`${url}/a2a/jsonrpc`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     });
-    return (await response.json()) as Record<string, any>;
+    return (await response.json()) as Loose;
   };
   const say = (text: string, more = {}): object => ({
     message: {
@@ -431,7 +427,7 @@ describe('protocol 0.3', () => {
       body: JSON.stringify(body),
     });
     expect(response.status).toBe(201);
-    const { task } = (await response.json()) as Record<string, any>;
+    const { task } = (await response.json()) as Loose;
     const got = await fetch(`${url}/a2a/rest/v1/tasks/${task.id}`);
     expect(await got.json()).toMatchObject({ id: task.id });
   });
@@ -445,11 +441,11 @@ describe('protocol 0.3', () => {
       });
     const words = (text: string): object => ({ message: { role: 'user', parts: [{ type: 'text', text }] } });
     const made = await post('/tasks/send', { ...words('run one'), sessionId: 'session-1' });
-    const task = (await made.json()) as Record<string, any>;
+    const task = (await made.json()) as Loose;
     expect(task).toMatchObject({ sessionId: 'session-1', contextId: 'session-1' });
     await vi.waitFor(
       async () => {
-        const got = (await (await fetch(`${url}/tasks/${task['id']}`)).json()) as Record<string, any>;
+        const got = (await (await fetch(`${url}/tasks/${task['id']}`)).json()) as Loose;
         expect(got['status'].state).toBe('completed');
       },
       { timeout: 10_000, interval: 100 },

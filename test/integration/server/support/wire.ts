@@ -1,26 +1,29 @@
 /** Requests as an A2A client writes them, without the SDK: what is on the wire is what is tested. */
 
+/** JSON of the other side: whatever it is, a wrong guess fails the test. */
+export type Loose = ReturnType<typeof JSON.parse>;
+
 export interface Reply {
   status: number;
   headers: Headers;
-  body: Record<string, any>;
+  body: Loose;
 }
 
 export interface Wire {
   name: string;
   /** Calls a method; what it means in the transport is the transport's affair. */
-  call(method: Method, params?: Record<string, any>, headers?: Record<string, string>): Promise<Reply>;
+  call(method: Method, params?: Loose, headers?: Record<string, string>): Promise<Reply>;
   /** Events of a stream, as they are on the wire. */
-  stream(method: 'SendStreamingMessage' | 'SubscribeToTask', params: Record<string, any>): Promise<Stream>;
+  stream(method: 'SendStreamingMessage' | 'SubscribeToTask', params: Loose): Promise<Stream>;
   /** The task, message or other result of a reply. */
-  result(reply: Reply): Record<string, any>;
+  result(reply: Reply): Loose;
   /** Name of the error in a reply. */
   reason(reply: Reply): string;
 }
 
 export interface Stream {
   reply: Reply;
-  events: Record<string, any>[];
+  events: Loose[];
 }
 
 export type Method =
@@ -41,13 +44,13 @@ async function replyOf(response: Response): Promise<Reply> {
   return {
     status: response.status,
     headers: response.headers,
-    body: text.startsWith('{') ? (JSON.parse(text) as Record<string, any>) : { text },
+    body: text.startsWith('{') ? (JSON.parse(text) as Loose) : { text },
   };
 }
 
 /** Reads a stream to its end, or to `until` events. */
-export async function readEvents(response: Response, until = Infinity): Promise<Record<string, any>[]> {
-  const events: Record<string, any>[] = [];
+export async function readEvents(response: Response, until = Infinity): Promise<Loose[]> {
+  const events: Loose[] = [];
   const decoder = new TextDecoder();
   let text = '';
   for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
@@ -58,7 +61,7 @@ export async function readEvents(response: Response, until = Infinity): Promise<
         .split('\n')
         .find((one) => one.startsWith('data: '));
       text = text.slice(at + 2);
-      if (line !== undefined) events.push(JSON.parse(line.slice(6)) as Record<string, any>);
+      if (line !== undefined) events.push(JSON.parse(line.slice(6)) as Loose);
       if (events.length >= until) return events;
     }
   }
@@ -80,9 +83,9 @@ export function jsonRpc(url: string): Wire {
       if (!isSse(response)) return { reply: await replyOf(response), events: [] };
       const events = await readEvents(response);
       const reply = { status: response.status, headers: response.headers, body: {} };
-      return { reply, events: events.map((event) => event['result'] as Record<string, any>) };
+      return { reply, events: events.map((event) => event['result'] as Loose) };
     },
-    result: ({ body }) => body['result'] as Record<string, any>,
+    result: ({ body }) => body['result'] as Loose,
     reason: ({ body }) => body['error']?.data?.[0]?.reason as string,
   };
 }
@@ -95,7 +98,7 @@ export function rest(url: string): Wire {
       headers: { ...JSON_TYPE, ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-  const route = (method: Method, p: Record<string, any>): [verb: string, path: string, body?: unknown] => {
+  const route = (method: Method, p: Loose): [verb: string, path: string, body?: unknown] => {
     const { id, taskId, ...query } = p;
     const configs = `/tasks/${taskId}/pushNotificationConfigs`;
     const search = new URLSearchParams(query as Record<string, string>).toString();
@@ -145,7 +148,7 @@ function isSse(response: Response): boolean {
 let count = 0;
 
 /** Parameters of a message with this text or these parts. */
-export function message(said: string | object[], more: Record<string, any> = {}): Record<string, any> {
+export function message(said: string | object[], more: Loose = {}): Loose {
   count += 1;
   const parts = typeof said === 'string' ? [{ text: said }] : said;
   const { configuration, ...place } = more;
