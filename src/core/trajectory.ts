@@ -24,6 +24,9 @@ export interface Usage {
 
 export const NO_USAGE: Usage = { input: 0, cached: 0, output: 0, reasoning: 0, total: 0 };
 
+/** Tokens nobody reported, which is not 0. */
+export const UNKNOWN_USAGE: Usage = { input: null, cached: null, output: null, reasoning: null, total: null };
+
 /** Sum of two usages; null when either part is unknown. */
 export function addUsage(a: Usage, b: Usage): Usage {
   const add = (x: number | null, y: number | null): number | null => (x === null || y === null ? null : x + y);

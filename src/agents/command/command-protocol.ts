@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import { parseJson } from '../../core/lossless-json.ts';
 
 /** A message of a program, one JSON object a line (docs/agents.md). */
-export type ProgramMessage =
+type ProgramMessage =
   /** One call, or the calls of one turn. */
   { type: 'calls'; calls: Json[]; single: boolean } | { type: 'result'; report: JsonObject };
 

@@ -3,7 +3,7 @@ import { queryOf, type ToolDefinition } from '../../core/case.ts';
 import { UserError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import type { ModuleAgentConfig } from '../../core/suite.ts';
-import { addUsage, type Trajectory, type Usage } from '../../core/trajectory.ts';
+import { addUsage, type Trajectory, UNKNOWN_USAGE, type Usage } from '../../core/trajectory.ts';
 import type { Agent, AgentInput } from '../agent.ts';
 import { conversationOf } from '../openai/conversation.ts';
 import { readModuleAnswer } from './module-answer.ts';
@@ -199,8 +199,6 @@ function failedOutcome(failure: Extract<Result, { type: 'failed' }>): Outcome {
   const what = failure.phase === 'stray' ? 'the module left an error unhandled' : 'the module threw';
   return { status: 'FAILED', reason: `${what}: ${text}`, answer: null };
 }
-
-const UNKNOWN_USAGE: Usage = { input: null, cached: null, output: null, reasoning: null, total: null };
 
 /** Journaled calls are counted, the module's own added; a module that says nothing of either has unknown usage. */
 function usageOf(recorder: Recorder, own: Usage | null): Usage {

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
+import { isJsonObject, type Json } from '../../core/json.ts';
 import {
   FINAL_STATUSES,
   type FinalStatus,
@@ -7,6 +7,7 @@ import {
   type Usage,
 } from '../../core/trajectory.ts';
 import { readSubAgents } from '../report/reported-sub-agents.ts';
+import { readReportedUsage } from '../report/reported-usage.ts';
 
 /** What a module returned, checked. */
 interface ModuleAnswer {
@@ -49,7 +50,14 @@ export function readModuleAnswer(value: Json): ParsedAnswer {
   if (promptSegments !== null && !isSegmentList(promptSegments)) {
     return bad('promptSegments is no list of {name, text}');
   }
-  return ok(answer, { finalStatus, plan, retrievedDocIds, usage: usageOf(value['usage']), subAgents, promptSegments });
+  return ok(answer, {
+    finalStatus,
+    plan,
+    retrievedDocIds,
+    usage: isJsonObject(value['usage']) ? readReportedUsage(value['usage']) : null,
+    subAgents,
+    promptSegments,
+  });
 }
 
 const NOTHING = {
@@ -67,25 +75,6 @@ function ok(answer: string | null, rest: Partial<ModuleAnswer>): ParsedAnswer {
 
 function bad(error: string): ParsedAnswer {
   return { ok: false, error };
-}
-
-/** `{input, cached, output, reasoning, total}`; what is missing is unknown, the total is the sum where it can be. */
-function usageOf(value: Json | undefined): Usage | null {
-  if (!isJsonObject(value)) return null;
-  const read = (usage: JsonObject, key: string): number | null => {
-    const count = usage[key];
-    return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : null;
-  };
-  const input = read(value, 'input');
-  const output = read(value, 'output');
-  const sum = input === null || output === null ? null : input + output;
-  return {
-    input,
-    cached: read(value, 'cached'),
-    output,
-    reasoning: read(value, 'reasoning'),
-    total: read(value, 'total') ?? sum,
-  };
 }
 
 function isFinalStatus(value: Json): value is FinalStatus {

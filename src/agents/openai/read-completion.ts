@@ -2,7 +2,7 @@ import { APIError } from 'openai';
 import { ModelError } from '../../core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { ModelReply } from '../../core/model.ts';
-import type { Usage } from '../../core/trajectory.ts';
+import { UNKNOWN_USAGE, type Usage } from '../../core/trajectory.ts';
 
 /** What the body of a reply does not carry. */
 export interface ReplyFacts {
@@ -63,8 +63,6 @@ function readToolCalls(message: JsonObject): Json[] {
   const old = message['function_call'];
   return old === undefined || old === null ? [] : [{ id: null, type: 'function', function: old }];
 }
-
-const UNKNOWN_USAGE: Usage = { input: null, cached: null, output: null, reasoning: null, total: null };
 
 /** Tokens of a reply; what the endpoint does not say is null, never 0 (J11). */
 export function readUsage(usage: Json | undefined): Usage {

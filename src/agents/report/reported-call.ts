@@ -49,7 +49,7 @@ function withoutOwnType(raw: Json): Json {
 }
 
 /** What a tool said went wrong; null when nothing did. */
-export function errorOf(value: Json | undefined): ToolCall['error'] {
+function errorOf(value: Json | undefined): ToolCall['error'] {
   if (value === undefined || value === null || value === false) return null;
   if (!isJsonObject(value))
     return { kind: 'error', message: typeof value === 'string' ? value : JSON.stringify(value) };

@@ -1,9 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/json.ts';
-import type { Usage } from '../../core/trajectory.ts';
+import { UNKNOWN_USAGE, type Usage } from '../../core/trajectory.ts';
 import { readUsage } from '../openai/read-completion.ts';
-
-/** What an agent that does not report its tokens used: nobody knows, which is not 0. */
-export const UNKNOWN_USAGE: Usage = { input: null, cached: null, output: null, reasoning: null, total: null };
 
 /**
  * Tokens as an agent reports them: `{input, cached, output, reasoning, total}`, OpenAI's `{prompt_tokens, …}`, or

@@ -6,6 +6,7 @@ import {
   type SubAgentRun,
   type ToolCall,
   type Trajectory,
+  UNKNOWN_USAGE,
   type Usage,
 } from '../../core/trajectory.ts';
 
@@ -113,7 +114,7 @@ export function callsOfSpans(spans: readonly ToolSpan[]): ToolCall[] {
 
 /** Sum of the usages of model calls; unknown when there are none. */
 export function sumUsage(usages: readonly Usage[]): Usage {
-  if (usages.length === 0) return { input: null, cached: null, output: null, reasoning: null, total: null };
+  if (usages.length === 0) return UNKNOWN_USAGE;
   return usages.reduce(addUsage, NO_USAGE);
 }
 

@@ -1,7 +1,7 @@
 import type { ChatMessage, ToolDefinition } from '../../core/case.ts';
 import { isJsonObject } from '../../core/json.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
-import type { ToolCall, Trajectory } from '../../core/trajectory.ts';
+import { type ToolCall, type Trajectory, UNKNOWN_USAGE } from '../../core/trajectory.ts';
 
 /** A raw tool call as read by the agents' own reader, so that recorded and live calls mean the same. */
 interface ReadToolCall {
@@ -37,7 +37,7 @@ export function trajectoryFromMessages(messages: readonly Json[], facts: Message
     available_tools: facts.tools ?? [],
     iterations: state.turn + 1,
     model_calls: state.turn + 1,
-    usage: { input: null, cached: null, output: null, reasoning: null, total: null },
+    usage: UNKNOWN_USAGE,
     sub_agents: [],
     end_state: null,
     unmatched_calls: [],

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../../../src/core/json.ts';
  */
 export type Step = { calls: Json[]; said?: string | null } | Dispatched | { answer: string };
 
-export interface Dispatched {
+interface Dispatched {
   dispatch: Json;
   /** What an agent of its own reports: the call with its result, and the sub-agent's run. */
   made: { result: Json; run: JsonObject };
