@@ -35,9 +35,12 @@ export async function checkSnapshot(
   }
   if (row.source_evaluation_id !== null) {
     if (flags.rerunChanged !== true) return null;
-    throw new UserError(`Evaluation ${row.id} scores the trajectories of ${row.source_evaluation_id}: it runs no agent.`, {
-      hint: `\`assay rescore ${row.source_evaluation_id}\` scores them with the suite as it is now.`,
-    });
+    throw new UserError(
+      `Evaluation ${row.id} scores the trajectories of ${row.source_evaluation_id}: it runs no agent.`,
+      {
+        hint: `\`assay rescore ${row.source_evaluation_id}\` scores them with the suite as it is now.`,
+      },
+    );
   }
   if (flags.asSnapshot === true) {
     context.stderr('going on with the suite, cases and agent as they were stored\n');

@@ -42,7 +42,8 @@ function readTrace(spans: OtlpSpan[], caseAttribute: string): ImportedTrace | nu
   const named = spans.map((span) => span.attributes[caseAttribute]).find((id) => id !== undefined && id !== null);
   const trial = spans.map((span) => Number(span.attributes['assay.trial'])).find(Number.isSafeInteger);
   return {
-    case_id: named === undefined ? (spans[0]?.trace_id ?? '') : typeof named === 'string' ? named : JSON.stringify(named),
+    case_id:
+      named === undefined ? (spans[0]?.trace_id ?? '') : typeof named === 'string' ? named : JSON.stringify(named),
     trial: trial ?? null,
     messages: conversationOf(main.at(-1) ?? root, root),
     tool_spans: tools.map(toolSpanOf),
