@@ -95,7 +95,11 @@ async function connected(
   const { signal, suiteRoot, evalCase } = input;
   const connection = await connectServer(server, { env, suiteRoot, signal });
   try {
-    const listed = await connection.client.listTools(undefined, { signal, timeout: server.timeout_ms });
+    // Asked all the same, the client writes to standard output.
+    const hasTools = connection.client.getServerCapabilities()?.tools !== undefined;
+    const listed = hasTools
+      ? await connection.client.listTools(undefined, { signal, timeout: server.timeout_ms })
+      : { tools: [] };
     const tools = offered(server, listed.tools.map(definitionOf));
     await writer?.tools(server.name, tools);
     const session = randomUUID();

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createMcpHandler } from '@modelcontextprotocol/server';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createMcpTools } from '../../../../src/agents/mcp/mcp-tools.ts';
 import type { ToolOutcome } from '../../../../src/agents/mock/mock-world.ts';
 import { createOpenAiAgent } from '../../../../src/agents/openai/openai-agent.ts';
@@ -128,6 +128,13 @@ describe('a stdio server', () => {
     const dying = stdio({ args: ['-e', 'console.error("no license"); process.exit(1)'] });
     await expect(openServers([dying])).rejects.toMatchObject({ kind: 'server_error' });
     await expect(openServers([dying])).rejects.toThrow('no license');
+  });
+
+  test('without tools offers none, and nothing is printed about it', async () => {
+    const debug = vi.spyOn(console, 'debug').mockImplementation(() => undefined);
+    expect((await openServers([stdio({ args: [SERVER, 'bare'] })])).tools).toEqual([]);
+    expect(debug).not.toHaveBeenCalled();
+    debug.mockRestore();
   });
 
   test('each trial has its own', async () => {

@@ -47,5 +47,6 @@ if (import.meta.main) {
   // A server that prints what is no message must not stop the others.
   process.stdout.write('starting up\n');
   if (process.argv.includes('legacy')) await createOrderServer().connect(new StdioServerTransport());
+  else if (process.argv.includes('bare')) serveStdio(() => new McpServer({ name: 'bare', version: '1.0.0' }));
   else serveStdio(createOrderServer);
 }
