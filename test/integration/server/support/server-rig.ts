@@ -23,7 +23,7 @@ export interface ServerRig {
   close(): Promise<void>;
 }
 
-export const OPTIONS: ServeOptions = {
+const OPTIONS: ServeOptions = {
   host: '127.0.0.1',
   port: 0,
   publicUrl: null,

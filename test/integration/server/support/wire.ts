@@ -21,12 +21,12 @@ export interface Wire {
   reason(reply: Reply): string;
 }
 
-export interface Stream {
+interface Stream {
   reply: Reply;
   events: Loose[];
 }
 
-export type Method =
+type Method =
   | 'SendMessage'
   | 'GetTask'
   | 'ListTasks'
@@ -49,7 +49,7 @@ async function replyOf(response: Response): Promise<Reply> {
 }
 
 /** Reads a stream to its end, or to `until` events. */
-export async function readEvents(response: Response, until = Infinity): Promise<Loose[]> {
+async function readEvents(response: Response, until = Infinity): Promise<Loose[]> {
   const events: Loose[] = [];
   const decoder = new TextDecoder();
   let text = '';

@@ -15,7 +15,7 @@ import express from 'express';
 /** What a remote agent of a test does with a message; `say` publishes. */
 export type Behaviour = (say: Say, context: RequestContext) => Promise<void> | void;
 
-export interface Say {
+interface Say {
   status(state: TaskState, text?: string, parts?: Part[]): void;
   artifact(id: string, parts: Part[], more?: { append?: boolean; name?: string }): void;
   /** Answers with a message in place of a task; before anything else. */
