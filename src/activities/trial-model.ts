@@ -20,7 +20,7 @@ const placeText = (place: CallPlace): string =>
   `${place.role}\u0000${place.path}\u0000${place.dimension}\u0000${place.vote}`;
 
 /** What the model calls of a trial added up to, replayed ones included. */
-export interface Spent {
+interface Spent {
   costUsd: number | null;
   tokens: number | null;
 }

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from './json.ts';
 
 /** Where the parts of an HTTP agent's reply stand, as JSON pointers (RFC 6901). A part that is not there is unknown. */
-export interface HttpResponseMap {
+interface HttpResponseMap {
   /** Default `/answer`. */
   answer?: string;
   /** Default `/final_status`. */

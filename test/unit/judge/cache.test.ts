@@ -134,7 +134,7 @@ describe('verdict cache', () => {
     expect(first.calls).toHaveLength(1);
     store.lookups = 0;
     const again = await ask({ store, config: { times: 3 } });
-    expect(again.calls.map(({ place }) => place.vote).sort()).toEqual([1, 2]);
+    expect(again.calls.map(({ place }) => place.vote).sort((a, b) => a - b)).toEqual([1, 2]);
     expect(store.lookups).toBe(1);
   });
 });

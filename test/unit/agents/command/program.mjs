@@ -49,7 +49,7 @@ const modes = {
   late: () => {
     say({ type: 'result', answer: 'done' });
     process.exitCode = 4;
-    lines.return();
+    void lines.return();
   },
   garbage: () => process.stdout.write('Loading model...\n'),
   list: () => say(['result']),
