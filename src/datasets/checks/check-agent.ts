@@ -7,6 +7,7 @@ import { errorAt } from '../readers/source.ts';
 import type { Report, SourceValue } from '../readers/source.ts';
 import { resolveInside } from '../safe-path.ts';
 import type { SuiteFolder } from '../suite-parts.ts';
+import { outsideWords } from './command-words.ts';
 
 /** What a schema cannot see in an agent: files and folders it names, names in its templates. */
 export async function checkAgent(check: {
@@ -18,7 +19,11 @@ export async function checkAgent(check: {
   const { agent } = check.suite;
   if (agent.type === 'replay') await checkPath(agent.trajectories, 'trajectories', 'file');
   if (agent.type === 'command' && agent.cwd !== undefined) await checkPath(agent.cwd, 'cwd', 'folder');
-  if (agent.type === 'command') await checkProgram(agent.command[0] ?? '', agent.cwd ?? '.');
+  if (agent.type === 'command') {
+    for (const { at, error } of await outsideWords(agent.command, agent.cwd ?? '.', check.folder)) {
+      check.report(errorAt(check.source.place(['agent', 'command', at]), `agent.command: ${error}`));
+    }
+  }
   if (agent.type !== 'http') return;
   const fault = (key: string[], message: string): void =>
     check.report(errorAt(check.source.place(['agent', ...key]), `agent.${key.join('.')}: ${message}`));
@@ -44,13 +49,5 @@ export async function checkAgent(check: {
     else if ((await stat(safe.absolute)).isDirectory() !== (wanted === 'folder')) {
       report(errorAt(place, `agent.${key}: "${path}" is no ${wanted}`));
     }
-  }
-
-  /** A program named by path is the suite's own; one without a slash is the machine's, looked for when it runs. */
-  async function checkProgram(program: string, cwd: string): Promise<void> {
-    if (!program.startsWith('.') && !/^[^/\\]+[/\\]/.test(program)) return;
-    const { source, folder, report } = check;
-    const safe = await resolveInside(folder.root, `${cwd}/${program}`, folder.allowOutside);
-    if (!safe.ok) report(errorAt(source.place(['agent', 'command', 0]), `agent.command: ${safe.error}`));
   }
 }

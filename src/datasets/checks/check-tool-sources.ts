@@ -1,8 +1,8 @@
-import { isAbsolute, relative, sep } from 'node:path';
 import type { EvalCase, SubAgentDefinition } from '../../core/case.ts';
 import { didYouMean } from '../../core/did-you-mean.ts';
 import { DISPATCH_TOOL, type McpServerConfig, type Suite } from '../../core/suite.ts';
-import { resolveInside } from '../safe-path.ts';
+import { resolveInside, resolveToWrite } from '../safe-path.ts';
+import { outsideWords } from './command-words.ts';
 import type { SuiteFolder } from '../suite-parts.ts';
 import { errorAt, warningAt } from '../readers/source.ts';
 import type { Place, Report, SourceValue } from '../readers/source.ts';
@@ -105,17 +105,15 @@ async function checkServers(
   for (const [at, server] of servers.entries()) {
     const place = source.place(['mcp', at]);
     if (names.indexOf(server.name) !== at) report(errorAt(place, `mcp: "${server.name}" is defined twice`));
-    if (server.recording === undefined) continue;
-    if (server.mode === 'replay') {
-      const safe = await resolveInside(folder.root, server.recording, folder.allowOutside);
-      if (!safe.ok) report(errorAt(place, `mcp: recording: ${safe.error}; make it with mode: record`));
-    } else if (!folder.allowOutside && leaves(server.recording)) {
-      report(errorAt(place, `mcp: recording: "${server.recording}" leaves the suite's folder`));
+    const words = server.command === undefined ? [] : [server.command, ...(server.args ?? [])];
+    for (const { error } of await outsideWords(words, '.', folder)) {
+      report(errorAt(place, `mcp: ${server.name}: ${error}`));
     }
+    if (server.recording === undefined) continue;
+    const replays = server.mode === 'replay';
+    const resolve = replays ? resolveInside : resolveToWrite;
+    const safe = await resolve(folder.root, server.recording, folder.allowOutside);
+    if (!safe.ok)
+      report(errorAt(place, `mcp: recording: ${safe.error}${replays ? '; make it with mode: record' : ''}`));
   }
-}
-
-function leaves(path: string): boolean {
-  const way = relative('.', path);
-  return isAbsolute(path) || way === '..' || way.startsWith(`..${sep}`);
 }

@@ -1,4 +1,4 @@
-import { symlink } from 'node:fs/promises';
+import { symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { loadSuite } from '../../../src/datasets/load-suite.ts';
@@ -64,6 +64,27 @@ test('D8: no file or folder of an agent leads out of the suite’s folder', asyn
   await symlink('/etc/passwd', path.join(cwd, 'link.jsonl'));
   const [problem] = await problemsOf(loadSuite('suite.yaml', { env: {}, cwd }));
   expect(problem?.message).toMatch(/is a link that leads out/);
+});
+
+test('D8: no file that a command names leads out of the suite’s folder, as program or as argument', async () => {
+  const suite = (command: string): string =>
+    `name: s\nkind: deep\ndatasets: [cases.yaml]\nagent: {command: [${command}]}\n`;
+  const outer = await folderWith({ 'theirs.py': '', 'in/cases.yaml': CASES, 'in/mine.py': '' });
+  const cwd = path.join(outer, 'in');
+  await symlink(path.join(outer, 'theirs.py'), path.join(cwd, 'link.py'));
+  const load = async (command: string, more = ''): Promise<string[]> => {
+    await writeFile(path.join(cwd, 'suite.yaml'), suite(command) + more);
+    return (await problemsOf(loadSuite('suite.yaml', { env: {}, cwd }))).map(({ message }) => message);
+  };
+  expect(await load('python3, ../theirs.py')).toEqual([expect.stringContaining("leaves the suite's folder")]);
+  expect(await load('python3, -u, link.py')).toEqual([expect.stringContaining('is a link that leads out')]);
+  expect(await load('./link.py')).toEqual([expect.stringContaining('is a link that leads out')]);
+  const loads = async (command: string, more = ''): Promise<void> => {
+    await writeFile(path.join(cwd, 'suite.yaml'), suite(command) + more);
+    await loadSuite('suite.yaml', { env: {}, cwd });
+  };
+  await loads('python3, mine.py, .., ../no-file, --level=../x');
+  await loads('python3, ../theirs.py', 'allow_outside: true\n');
 });
 
 test('what an agent is made of is in its hash; where it is, and which variables it may see, are not', async () => {

@@ -360,6 +360,8 @@ describe('D8: files stay under the folder of the suite', () => {
     ['datasets: [cases.yaml]\nfixtures: link.yaml', 'a link that leads out'],
     ['datasets: [cases.yaml]\noffline_model: ../secret.yaml', "leaves the suite's folder"],
     ['datasets: [cases.yaml]\nextends: ../secret.yaml', "leaves the suite's folder"],
+    ['datasets: [cases.yaml]\nscorers: [{name: own, path: ../secret.yaml}]', "leaves the suite's folder"],
+    ['datasets: [cases.yaml]\nscorers: [{name: own, path: link.yaml}]', 'a link that leads out'],
   ])('%s', async (lines, message) => {
     const outer = await folderWith({
       'secret.yaml': '- {id: secret, input: x}\n',

@@ -1,3 +1,5 @@
+import { symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type LoadedSuite, loadSuite } from '../../../src/datasets/load-suite.ts';
 import { briefly, folderWith, problemsOf } from './temporary-folder.ts';
@@ -100,6 +102,36 @@ describe('MCP servers', () => {
       '- {id: a, input: x, tools: [look, theirs], expected: {must_call: [theirs]}}\n',
     );
     expect(problems.map(({ severity }) => severity)).toEqual(['warning']);
+  });
+
+  test('D8: no recording is written, and no server started, outside the suite’s folder', async () => {
+    const outer = await folderWith({ 'theirs.mjs': '', 'in/cases.yaml': '- {id: a, input: x}\n' });
+    const cwd = path.join(outer, 'in');
+    await symlink(outer, path.join(cwd, 'folder'));
+    await symlink(path.join(outer, 'not-there.jsonl'), path.join(cwd, 'link.jsonl'));
+    const problemsWith = async (server: string): Promise<string[]> => {
+      await writeFile(path.join(cwd, 'suite.yaml'), `${BASE}mcp: [{name: a, ${server}}]\n`);
+      return (await problemsOf(loadSuite('suite.yaml', { env: {}, cwd }))).map(({ message }) => message);
+    };
+    for (const [recording, message] of [
+      ['folder/calls.jsonl', 'is a link that leads out'],
+      ['folder/new/calls.jsonl', 'is a link that leads out'],
+      ['link.jsonl', 'no such file'],
+      ['x/../../calls.jsonl', "leaves the suite's folder"],
+      ['/tmp/calls.jsonl', 'is absolute'],
+    ]) {
+      expect(await problemsWith(`command: x, mode: record, recording: ${recording}`)).toEqual([
+        expect.stringContaining(message ?? ''),
+      ]);
+    }
+    for (const command of ['command: ../theirs.mjs', 'command: node, args: [folder/theirs.mjs]']) {
+      expect(await problemsWith(command)).toEqual([expect.stringMatching(/leaves the suite's folder|leads out/)]);
+    }
+    await writeFile(
+      path.join(cwd, 'suite.yaml'),
+      `${BASE}mcp: [{name: a, command: x, mode: record, recording: new/calls.jsonl}]\n`,
+    );
+    await loadSuite('suite.yaml', { env: {}, cwd });
   });
 
   test('the content of a replayed recording is part of the suite’s hash; address and token are not', async () => {
