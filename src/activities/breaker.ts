@@ -42,6 +42,8 @@ interface BreakerOptions {
   /** How long an endpoint that had answered may be away, milliseconds. */
   graceMs: number;
   now: () => number;
+  /** The first call goes alone. Default true. */
+  alone?: boolean;
 }
 
 /** Wraps a model client with a circuit breaker; see {@link guardCalls}. */
@@ -50,7 +52,7 @@ export function createBreaker(client: ModelClient, options: BreakerOptions): Mod
   return { complete: (request, callOptions) => guarded(() => client.complete(request, callOptions)) };
 }
 
-/** Wraps an agent that is a service of its own (http, a2a) with a circuit breaker; see {@link guardCalls}. */
+/** Wraps an agent with a circuit breaker for what it calls beside the model: itself, its tools; see {@link guardCalls}. */
 export function guardAgent<T extends Agent>(agent: T, options: BreakerOptions): T {
   const guarded = guardCalls(options);
   return { ...agent, run: (input: AgentInput) => guarded(() => agent.run(input)) };
@@ -99,7 +101,7 @@ function guardCalls(options: BreakerOptions): <T>(call: () => Promise<T>) => Pro
     if (!answered && first !== null) await first;
     if (opened !== null) throw new StopError(opened);
     let release = (): void => undefined;
-    if (!answered && first === null) {
+    if (options.alone !== false && !answered && first === null) {
       first = new Promise((resolve) => {
         const timer = setTimeout(resolve, FIRST_CALL_MS);
         release = () => {

@@ -112,7 +112,7 @@ async function loadContext(deps: ActivityDeps, evaluationId: string): Promise<Ev
     failFast: row.fail_fast,
     agent:
       row.source_evaluation_id === null
-        ? guardService(suite, await createAgentLease(() => deps.createAgent(suite, row.suite_root, endpoint)), breaker)
+        ? guarded(suite, await createAgentLease(() => deps.createAgent(suite, row.suite_root, endpoint)), breaker)
         : NO_AGENT,
     agentModel: guard(await deps.modelClient(endpoint)),
     judge: await loadJudge(deps, row, { offlineModel, guard }),
@@ -122,9 +122,12 @@ async function loadContext(deps: ActivityDeps, evaluationId: string): Promise<Ev
   };
 }
 
-/** An agent that is a service of its own: nobody listening there, or a refused token, is no failure of one trial. */
-function guardService({ agent }: Suite, lease: AgentLease, options: Parameters<typeof guardAgent>[1]): AgentLease {
-  return agent.type === 'http' || agent.type === 'a2a' ? guardAgent(lease, options) : lease;
+/**
+ * Nobody listening at the agent's address, or at that of a remote tool, or a refused token, is no failure of one trial. Only
+ * of an agent that is a service of its own does the first trial go alone: the others' model has a breaker that sees to it.
+ */
+function guarded({ agent }: Suite, lease: AgentLease, options: Parameters<typeof guardAgent>[1]): AgentLease {
+  return guardAgent(lease, { ...options, alone: agent.type === 'http' || agent.type === 'a2a' });
 }
 
 /** The agent of an evaluation that scores stored trajectories: it is neither loaded nor run. */

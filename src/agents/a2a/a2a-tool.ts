@@ -11,6 +11,7 @@ import { startTimeCap } from '../time-cap.ts';
 import type { ToolHandler } from '../tool-router.ts';
 import type { OpenToolSource } from '../trial-world.ts';
 import { dataPart, exchange, RemoteAgentError, textPart, userMessage } from './follow-task.ts';
+import { ForgottenTaskError } from './remote-error.ts';
 import { connectRemoteAgent, type RemoteAgent, type RemoteDeps } from './remote-agent.ts';
 import { answerOf, recordedArtifacts, reportOf, textOf } from './remote-parts.ts';
 import { emptyRecord, stateName, type TaskRecord, withRecord } from './task-record.ts';
@@ -65,6 +66,9 @@ function handlerOf(config: A2aToolConfig, { options, connect, tasks }: HandlerPa
     const before = taskId === null ? undefined : tasks.get(taskId);
     const record = emptyRecord(before === undefined ? undefined : withRecord(before.earlier, before));
     let token: string | null = null;
+    // A task id that no earlier call brought is the model's own idea.
+    const invented = (error: unknown): error is ForgottenTaskError =>
+      error instanceof ForgottenTaskError && before === undefined && record.taskId === null;
     try {
       const remote = await untilAborted(connect(config), cap.signal);
       token = remote.token;
@@ -78,7 +82,7 @@ function handlerOf(config: A2aToolConfig, { options, connect, tasks }: HandlerPa
       if (signal.aborted) throw abortError(signal);
       const failure = cap.expired()
         ? { kind: 'timeout', message: `the remote agent did not end its task within ${config.timeout_ms} ms` }
-        : error instanceof RemoteAgentError
+        : error instanceof RemoteAgentError || invented(error)
           ? { kind: 'remote_error', message: error.message }
           : null;
       if (failure === null) throw error;

@@ -6,7 +6,7 @@ import { ModelError, UserError } from '../../core/errors.ts';
 import type { Sleep } from '../sleep.ts';
 import { startTimeCap } from '../time-cap.ts';
 import type { RemoteAgent } from './remote-agent.ts';
-import { remoteFailure } from './remote-error.ts';
+import { ForgottenTaskError, remoteFailure } from './remote-error.ts';
 import {
   applyEvent,
   applyMessage,
@@ -60,7 +60,8 @@ export function dataPart(value: unknown, mediaType = 'application/json'): Part {
  * Sends a message and follows the task it leads to until it is settled; `record` grows meanwhile. When the connection is
  * lost after the agent has named the task, the task is looked at again, for as long as the agent may be away. An aborted
  * signal cancels the remote task.
- * @throws RemoteAgentError for what the agent did wrong; ModelError and UserError for infrastructure; `AbortError`
+ * @throws RemoteAgentError for what the agent did wrong; ModelError and UserError for infrastructure (ForgottenTaskError:
+ * the agent does not know the task any more); `AbortError`
  */
 export async function exchange(
   options: Exchange,
@@ -108,7 +109,10 @@ async function send(options: Exchange, message: Message, record: TaskRecord): Pr
     if ('messageId' in result) applyMessage(record, result);
     else applyTask(record, result);
   } catch (error) {
-    throw sorted(options, error);
+    const failure = sorted(options, error);
+    // Nobody asked for a task: such an answer is the agent's own failure.
+    const asked = message.taskId !== '' || record.taskId !== null;
+    throw failure instanceof ForgottenTaskError && !asked ? new RemoteAgentError(failure.message) : failure;
   }
 }
 
@@ -148,7 +152,7 @@ function sorted({ remote, signal }: Exchange, error: unknown): Error {
 
 /** True for failures after which the agent may still be working on the task. */
 function isLoss({ signal }: Exchange, error: unknown): boolean {
-  if (signal.aborted || !(error instanceof ModelError)) return false;
+  if (signal.aborted || !(error instanceof ModelError) || error instanceof ForgottenTaskError) return false;
   return ['connection', 'server_error', 'rate_limit', 'invalid_reply', 'timeout'].includes(error.kind);
 }
 

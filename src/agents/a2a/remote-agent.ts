@@ -8,6 +8,8 @@ import {
 } from '@a2a-js/sdk/client';
 import type { A2aTarget } from '../../core/a2a-config.ts';
 import { ModelError, UserError } from '../../core/errors.ts';
+import { isJsonObject } from '../../core/json.ts';
+import { parseJson } from '../../core/lossless-json.ts';
 import { createGuardedFetch, type GuardedFetchOptions } from '../guarded-http/guarded-fetch.ts';
 import { parseRetryAfter } from '../openai/retry-after.ts';
 import { startTimeCap } from '../time-cap.ts';
@@ -50,7 +52,8 @@ export async function connectRemoteAgent(target: A2aTarget, deps: RemoteDeps): P
     ...(deps.resolve === undefined ? {} : { resolve: deps.resolve }),
   };
   const raw = await readCard(typed, createGuardedFetch({ ...rules, maxBytes: CARD_MAX_BYTES }), token);
-  const fetchImpl = withStatus(createGuardedFetch({ ...rules, maxBytes: target.max_response_bytes }), typed.host);
+  const guarded = createGuardedFetch({ ...rules, maxBytes: target.max_response_bytes });
+  const fetchImpl = withAddress(withStatus(guarded, typed.host), typed.host);
   const legacyCompat = { enabled: true };
   const factory = new ClientFactory({
     transports: [
@@ -137,6 +140,41 @@ function noCard(typed: URL, why: string, cause: unknown): UserError {
     hint: 'card_url is the address of the card (JSON); see docs/a2a.md',
     cause,
   });
+}
+
+/**
+ * A 404 that is no error of the protocol says that the card names a wrong address, for every trial alike. Of an address that
+ * has answered before it is a proxy whose agent is away.
+ */
+function withAddress(fetchImpl: typeof fetch, where: string): typeof fetch {
+  let answered = false;
+  return async (input, init) => {
+    const response = await fetchImpl(input, init);
+    if (!MISSING.has(response.status)) {
+      answered = true;
+      return response;
+    }
+    const body = await response.text();
+    const { status, statusText, headers } = response;
+    if (isProtocolError(body)) {
+      answered = true;
+      return new Response(body, { status, statusText, headers });
+    }
+    const { origin, pathname } = new URL(input instanceof Request ? input.url : input);
+    const address = `A2A agent ${where}: HTTP ${status} at ${origin}${pathname}`;
+    if (answered) throw new ModelError('server_error', `${address}, where it had answered`, { status });
+    throw new ModelError('invalid_endpoint', `${address}, the address its card names. Correct the card.`, { status });
+  };
+}
+
+const MISSING: ReadonlySet<number> = new Set([404, 405, 410]);
+
+/** True for the errors of JSON-RPC and HTTP+JSON (`{error: {…}}`), and those of protocol 0.3 (`{code, message}`). */
+function isProtocolError(body: string): boolean {
+  const parsed = parseJson(body);
+  if (!parsed.ok || !isJsonObject(parsed.value)) return false;
+  const { error, code } = parsed.value;
+  return (error !== undefined && isJsonObject(error)) || typeof code === 'number';
 }
 
 /** Statuses that say something about host or access, before the A2A client makes one error of all of them. */

@@ -1,7 +1,13 @@
-import { A2AError } from '@a2a-js/sdk/errors';
+import { A2AError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 import { ModelError, UserError } from '../../core/errors.ts';
 import { BodyTooLargeError } from '../guarded-http/guarded-fetch.ts';
 import { withoutKey } from '../mask-key.ts';
+
+/**
+ * The agent does not know a task any more. One it had named itself was lost with it: infrastructure, and the work is done
+ * anew.
+ */
+export class ForgottenTaskError extends ModelError {}
 
 /** What a failed exchange with a remote agent means: the agent's own failure (data), or an error to throw. */
 export type RemoteFailure = { failed: string } | { thrown: Error };
@@ -17,13 +23,18 @@ export function remoteFailure(error: unknown, where: string, secret: string | nu
     if (cause instanceof BodyTooLargeError) return { failed: cause.message };
   }
   for (const cause of causes(error)) {
+    if (cause instanceof TaskNotFoundError) {
+      const message = `A2A agent ${where} has forgotten its task: ${withoutKey(cause.message, secret)}`;
+      return { thrown: new ForgottenTaskError('server_error', message, { cause: error }) };
+    }
     if (cause instanceof A2AError) {
       return { failed: `the agent answered with an error: ${withoutKey(cause.message, secret)}` };
     }
   }
   const message = withoutKey(lastMessage(error), secret);
   const kind = isUnreadable(error) ? 'invalid_reply' : 'connection';
-  return { thrown: new ModelError(kind, `A2A agent ${where}: ${message}`, { cause: error }) };
+  const advice = kind === 'connection' ? '. Check that it runs, and that its card names the right address.' : '';
+  return { thrown: new ModelError(kind, `A2A agent ${where}: ${message}${advice}`, { cause: error }) };
 }
 
 function isUnreadable(error: unknown): boolean {

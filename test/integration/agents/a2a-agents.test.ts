@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TaskState } from '@a2a-js/sdk';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
@@ -5,7 +7,7 @@ import { workflowIdOf } from '../../../src/commands/run/start-evaluation.ts';
 import { notifyCancel } from '../../../src/db/evaluations.ts';
 import { type Behaviour, type Remote, startRemote } from '../../unit/agents/a2a/remote-agent-fixture.ts';
 import { echoCases, openRig, type Rig } from '../workflows/support/rig.ts';
-import { loadTrials } from '../workflows/support/reads.ts';
+import { loadTrials, trialsByStatus } from '../workflows/support/reads.ts';
 
 const NOWHERE = { url: 'http://127.0.0.1:1/v1' };
 const { TASK_STATE_WORKING: WORKING, TASK_STATE_COMPLETED: COMPLETED, TASK_STATE_FAILED: FAILED } = TaskState;
@@ -75,6 +77,85 @@ test('R8: nobody at the card stops the evaluation with one message', async () =>
   await remote.stop();
   const row = await rig.evaluate(NOWHERE, { cases: echoCases(3), suite: suiteOf() });
   expect(row).toMatchObject({ status: 'stopped', stop_kind: 'endpoint_unreachable', exit_code: 4 });
+});
+
+/** A server that answers everything with a status; `null`: nobody is there. */
+async function badAddress(status: number | null): Promise<{ url: string; requests: () => number; close: () => void }> {
+  let requests = 0;
+  const server = createServer((_, response) => {
+    requests += 1;
+    response.writeHead(status ?? 200).end('no');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/rpc`;
+  if (status === null) await new Promise((resolve) => server.close(resolve));
+  return { url, requests: () => requests, close: () => server.close() };
+}
+
+test.each([
+  [404, 'endpoint_unreachable'],
+  [401, 'unauthorized'],
+  [403, 'forbidden'],
+  [null, 'endpoint_unreachable'],
+])(
+  'R8: a card that leads to an address that answers %s stops the evaluation with one message',
+  async (status, kind) => {
+    const bad = await badAddress(status);
+    remote = await startRemote({ behaviour: () => undefined, cardUrl: bad.url });
+    const row = await rig.evaluate(NOWHERE, {
+      cases: echoCases(10),
+      suite: { ...suiteOf({ allow_private: true }), concurrency: 5 },
+    });
+    bad.close();
+    expect(row).toMatchObject({ status: 'stopped', stop_kind: kind, exit_code: 4 });
+    expect(await trialsByStatus(rig.db, row.id)).not.toHaveProperty('errored');
+    expect(bad.requests()).toBe(status === null ? 0 : 1);
+  },
+);
+
+test.each([
+  [404, 'endpoint_unreachable'],
+  [401, 'unauthorized'],
+  [null, 'endpoint_unreachable'],
+])('R8: so does a remote agent as a tool whose address answers %s', async (status, kind) => {
+  const bad = await badAddress(status);
+  remote = await startRemote({ behaviour: () => undefined, cardUrl: bad.url });
+  const model = await rig.model({
+    model: 'scripted-1',
+    rules: [{ when: {}, reply: { tool_calls: [{ name: 'ask', arguments: { message: 'hi' } }] }, allow_repeat: true }],
+  });
+  const a2a = { card_url: remote.url, allow_private: true };
+  const row = await rig.evaluate(model, {
+    cases: echoCases(5),
+    suite: { tools: [{ name: 'ask', a2a }], retry: { backoff_ms: 5, model_failures: 2 } },
+  });
+  bad.close();
+  expect(row).toMatchObject({ status: 'stopped', stop_kind: kind, exit_code: 4 });
+  expect(await trialsByStatus(rig.db, row.id)).not.toHaveProperty('errored');
+});
+
+test('R7: an agent that forgets its tasks when it restarts does them again, and no trial is lost', async () => {
+  const first = Promise.withResolvers<void>();
+  let restarted = false;
+  remote = await startRemote({
+    behaviour: async (say, { userMessage }) => {
+      const n = numberIn(userMessage.parts[0]?.content?.value);
+      say.status(WORKING, 'on it');
+      if (!restarted) {
+        first.resolve();
+        await delay(60_000, undefined, { ref: false });
+      }
+      say.status(COMPLETED, `echo ${n}.`);
+    },
+  });
+  const id = await rig.run(NOWHERE, { cases: echoCases(3), suite: suiteOf() });
+  await first.promise;
+  await delay(200);
+  await remote.stop();
+  restarted = true;
+  await remote.start({ forget: true });
+  expect((await rig.ended(id)).status).toBe('completed');
+  expect(await trialsByStatus(rig.db, id)).toEqual({ passed: 3 });
 });
 
 test('a card that leads to a private address stops the evaluation before anything is sent there', async () => {

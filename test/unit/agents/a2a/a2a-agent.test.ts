@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Part, TaskState } from '@a2a-js/sdk';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -417,22 +419,32 @@ describe('an agent that goes away', () => {
     expect(remote.messages).toHaveLength(1);
   });
 
-  test('a server that has forgotten the task is a failed agent', async () => {
-    const remote = await remoteOf({
-      behaviour: async (say) => {
-        say.status(WORKING);
-        await delay(5_000, undefined, { ref: false });
-      },
-    });
-    const running = run(remote.url);
-    await vi.waitFor(() => expect(remote.messages).toHaveLength(1));
-    await delay(50);
-    await remote.stop();
-    await remote.start({ forget: true });
-    const trajectory = await running;
-    expect(trajectory.final_status).toBe('FAILED');
-    expect(trajectory.final_status_reason).toMatch(/Task not found/);
-  });
+  test.each([
+    ['1.0', 'JSONRPC', true],
+    ['1.0', 'JSONRPC', false],
+    ['1.0', 'HTTP+JSON', false],
+    ['0.3', 'JSONRPC', false],
+    ['0.3', 'HTTP+JSON', false],
+  ] as const)(
+    'R7: a server that restarts without its task is infrastructure, tried again at once (%s, %s, streaming %s)',
+    async (version, binding, streaming) => {
+      const remote = await remoteOf({
+        version,
+        binding,
+        streaming,
+        behaviour: async (say) => {
+          say.status(WORKING);
+          await delay(5_000, undefined, { ref: false });
+        },
+      });
+      const running = run(remote.url, { config: { patience_ms: 600_000 } });
+      await vi.waitFor(() => expect(remote.messages).toHaveLength(1));
+      await delay(50);
+      await remote.stop();
+      await remote.start({ forget: true });
+      await expect(running).rejects.toMatchObject({ kind: 'server_error', message: /has forgotten its task/ });
+    },
+  );
 
   test('one that stays away is a failure of infrastructure, tried again', async () => {
     const remote = await remoteOf({
@@ -482,6 +494,24 @@ describe('cards', () => {
     const wrong = run(remote.url, { config: { auth_env: 'T' }, env: { T: 'wrong-token' } });
     await expect(wrong).rejects.toMatchObject({ name: 'ModelError', kind: 'unauthorized' });
     await expect(run(remote.url, { config: { auth_env: 'T' } })).rejects.toThrow(UserError);
+  });
+
+  test.each([
+    [401, 'JSONRPC', 'unauthorized'],
+    [403, 'HTTP+JSON', 'forbidden'],
+    [404, 'JSONRPC', 'invalid_endpoint'],
+    [404, 'HTTP+JSON', 'invalid_endpoint'],
+    [405, 'JSONRPC', 'invalid_endpoint'],
+  ] as const)('R8: %i at the address the card names (%s) is %s', async (status, binding, kind) => {
+    const wrong = createServer((_, response) => response.writeHead(status).end('<html>no</html>'));
+    await new Promise<void>((resolve) => wrong.listen(0, '127.0.0.1', resolve));
+    const cardUrl = `http://127.0.0.1:${(wrong.address() as AddressInfo).port}/rpc`;
+    for (const streaming of [true, false]) {
+      const remote = await remoteOf({ binding, streaming, behaviour: answers('ok'), cardUrl });
+      const running = run(remote.url, { config: { allow_private: true } });
+      await expect(running).rejects.toMatchObject({ name: 'ModelError', kind, status });
+    }
+    wrong.close();
   });
 
   test('what is no card says so', async () => {

@@ -134,6 +134,19 @@ test('a task that asks is gone on with by its id', async () => {
   expect(new Set(remote.messages.map(({ taskId }) => taskId)).size).toBe(1);
 });
 
+test('R7: a host that forgot the task it waits in is tried again; a task id nobody named is a failed tool', async () => {
+  const remote = await remoteOf((say) => say.status(ASKS, 'Which invoice?'));
+  const goesOn = (request: ModelRequest): ModelReply => {
+    remote.forget();
+    const { task_id } = JSON.parse(request.messages.at(-1)?.content ?? '{}') as { task_id: string };
+    return asks({ message: 'Invoice 7', task_id });
+  };
+  const forgotten = run(remote.url, { replies: [asks({ message: 'Is it paid?' }), goesOn, says('done')] });
+  await expect(forgotten).rejects.toMatchObject({ name: 'ModelError', kind: 'server_error' });
+  const { trajectory } = await run(remote.url, { replies: [asks({ message: 'x', task_id: 'mine' }), says('done')] });
+  expect(trajectory.tool_calls[0]?.error).toMatchObject({ kind: 'remote_error' });
+});
+
 test('a failed task is a failed tool, and the agent goes on', async () => {
   const remote = await remoteOf((say) => say.status(TaskState.TASK_STATE_FAILED, 'no such invoice'));
   const { trajectory } = await run(remote.url, { replies: [asks({ message: 'x' }), says('It failed.')] });

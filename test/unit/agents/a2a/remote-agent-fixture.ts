@@ -7,6 +7,7 @@ import {
   type ExecutionEventBus,
   InMemoryTaskStore,
   type RequestContext,
+  type TaskStore,
   UnauthenticatedUser,
 } from '@a2a-js/sdk/server';
 import { agentCardHandler, jsonRpcHandler, restHandler } from '@a2a-js/sdk/server/express';
@@ -46,6 +47,8 @@ export interface Remote {
   stop(): Promise<void>;
   /** Listens again at the same address, with the tasks it had; `forget`: without them. */
   start(options?: { forget?: boolean }): Promise<void>;
+  /** Loses every task it had. */
+  forget(): void;
   close(): Promise<void>;
 }
 
@@ -139,6 +142,14 @@ export async function startRemote(options: RemoteOptions): Promise<Remote> {
   const messages: Message[] = [];
   const canceled: string[] = [];
   let store = new InMemoryTaskStore();
+  const current: TaskStore = {
+    save: (...given) => store.save(...given),
+    load: (...given) => store.load(...given),
+    list: (...given) => store.list(...given),
+  };
+  const forget = (): void => {
+    store = new InMemoryTaskStore();
+  };
   let server: Server | null = null;
   let port = 0;
   const listen = async (): Promise<void> => {
@@ -162,7 +173,7 @@ export async function startRemote(options: RemoteOptions): Promise<Remote> {
         return Promise.resolve();
       },
     };
-    const requestHandler = new DefaultRequestHandler(card, store, executor);
+    const requestHandler = new DefaultRequestHandler(card, current, executor);
     server.on('request', appOf({ options, log, card, requestHandler }));
   };
   await listen();
@@ -179,10 +190,11 @@ export async function startRemote(options: RemoteOptions): Promise<Remote> {
     messages,
     canceled,
     stop,
-    async start({ forget = false } = {}) {
-      if (forget) store = new InMemoryTaskStore();
+    async start(options = {}) {
+      if (options.forget === true) forget();
       await listen();
     },
+    forget,
     close: stop,
   };
 }
