@@ -6,6 +6,7 @@ import type { ModelClient, ModelReply, ModelRequest } from '../../core/model.ts'
 import { assembleStream } from './assemble-stream.ts';
 import { maskBody, maskReply } from '../mask-key.ts';
 import { type CallFacts, toModelError } from './model-error.ts';
+import { type OutputLimitFields, outputLimitFields } from './output-limit.ts';
 import { invalidReply, readCompletion } from './read-completion.ts';
 import { startTimeCap, type TimeCap } from '../time-cap.ts';
 
@@ -25,7 +26,8 @@ export interface ModelClientOptions {
 const MAX_REPLY_BYTES = 32 * 1024 * 1024;
 
 /**
- * A client of an OpenAI-compatible chat endpoint. One HTTP request a call, no retries: Temporal retries.
+ * A client of an OpenAI-compatible chat endpoint. One HTTP request a call, no retries: Temporal retries. Only a refusal of
+ * the output limit's field is followed by a second request, with the field's other name.
  * `timeoutMs` covers the whole call, a body or stream that stalls included.
  * @throws {UserError} when `baseUrl` is no http(s) URL. Calls reject with {@link ModelError} only.
  */
@@ -42,25 +44,44 @@ export function createModelClient(options: ModelClientOptions): ModelClient {
     ...(options.apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
   });
+  const limits = outputLimitFields(options.baseUrl);
   return {
     async complete(request, { signal, timeoutMs }) {
       if (!sendable) throw unsendableKey(options.baseUrl);
       const cap = startTimeCap(signal, timeoutMs);
+      const ask = async (field: string): Promise<ModelReply> => {
+        try {
+          return maskReply(await call(openai, request, cap, timeoutMs, options, field), options.apiKey);
+        } catch (error) {
+          const facts = { baseUrl: options.baseUrl, model: request.model, apiKey: options.apiKey, now: Date.now() };
+          throw endedBy(cap, facts, timeoutMs) ?? toModelError(error, facts);
+        }
+      };
       try {
-        return maskReply(await call(openai, request, cap, timeoutMs, options), options.apiKey);
-      } catch (error) {
-        const facts = {
-          baseUrl: options.baseUrl,
-          model: request.model,
-          apiKey: options.apiKey,
-          now: Date.now(),
-        };
-        throw endedBy(cap, facts, timeoutMs) ?? toModelError(error, facts);
+        return await (request.max_output_tokens === undefined ? ask('') : withLimit(request.model, limits, ask));
       } finally {
         cap.dispose();
       }
     },
   };
+}
+
+/** Asks with one field for the output limit and, where the endpoint refuses that, with the other. */
+async function withLimit(
+  model: string,
+  limits: OutputLimitFields,
+  ask: (field: string) => Promise<ModelReply>,
+): Promise<ModelReply> {
+  const field = limits.of(model);
+  try {
+    return await ask(field);
+  } catch (error) {
+    const other = error instanceof ModelError ? limits.insteadOf(field, error) : null;
+    if (other === null) throw error;
+    const reply = await ask(other);
+    limits.took(model, other);
+    return reply;
+  }
 }
 
 /** What fetch would say of such a key quotes it. */
@@ -96,13 +117,14 @@ async function call(
   cap: TimeCap,
   timeoutMs: number,
   options: ModelClientOptions,
+  limitField: string,
 ): Promise<ModelReply> {
   const clock = options.clock ?? ((): number => performance.now());
   const maxBytes = options.maxReplyBytes ?? MAX_REPLY_BYTES;
   const startedAt = clock();
   const response = await openai
     .post('/chat/completions', {
-      body: requestBody(request, options.baseUrl),
+      body: requestBody(request, limitField),
       signal: cap.signal,
       // Ours ends first; theirs does not see a stalled stream.
       timeout: timeoutMs + 5_000,
@@ -137,12 +159,7 @@ async function readBody(response: Response, maxBytes: number): Promise<string> {
   return text + decoder.decode();
 }
 
-/** OpenAI's own models refuse `max_tokens`; many compatible servers know nothing else. */
-function outputLimitField(baseUrl: string): 'max_completion_tokens' | 'max_tokens' {
-  return /(^|\.)openai\.(azure\.)?com$/.test(new URL(baseUrl).hostname) ? 'max_completion_tokens' : 'max_tokens';
-}
-
-function requestBody(request: ModelRequest, baseUrl: string): JsonObject {
+function requestBody(request: ModelRequest, limitField: string): JsonObject {
   const body: JsonObject = {
     model: request.model,
     messages: request.messages as unknown as Json,
@@ -159,7 +176,7 @@ function requestBody(request: ModelRequest, baseUrl: string): JsonObject {
   }
   if (request.temperature !== undefined) body['temperature'] = request.temperature;
   if (request.seed !== undefined) body['seed'] = request.seed;
-  if (request.max_output_tokens !== undefined) body[outputLimitField(baseUrl)] = request.max_output_tokens;
+  if (request.max_output_tokens !== undefined) body[limitField] = request.max_output_tokens;
   if (request.response_format !== undefined) body['response_format'] = request.response_format;
   if (request.stream === true) {
     body['stream'] = true;

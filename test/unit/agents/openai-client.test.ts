@@ -47,6 +47,64 @@ const fail =
     sendJson(response, body, status, headers);
 const apiError = (code: string, message = 'no'): unknown => ({ error: { message, type: 'x', code } });
 
+describe('the field of the output limit', () => {
+  const OPENAI =
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+  type Sent = Record<string, unknown>;
+  const clientOf = async (
+    refuse: (body: Sent) => string | null,
+  ): Promise<{ sent: Sent[]; complete: (model: string, limit?: number) => Promise<ModelReply> }> => {
+    const sent: Sent[] = [];
+    endpoint = await startEndpoint((response, body) => {
+      sent.push(body);
+      const message = refuse(body);
+      if (message === null) sendJson(response, completion({ content: 'ok' }));
+      else sendJson(response, apiError('invalid_value', message), 400);
+    });
+    const client = createModelClient({ baseUrl: endpoint.baseUrl, apiKey: KEY });
+    return {
+      sent,
+      complete: (model, limit = 50) =>
+        client.complete(
+          { ...REQUEST, model, max_output_tokens: limit },
+          { signal: new AbortController().signal, timeoutMs: 10_000 },
+        ),
+    };
+  };
+  const fields = (sent: Sent[]): string[] =>
+    sent.map((body) => `${String(body['model'])} ${Object.keys(body).find((key) => key.startsWith('max_'))}`);
+
+  test('a reasoning model behind a proxy is asked once more, and from then on as it wants', async () => {
+    const { sent, complete } = await clientOf(({ model, max_tokens }) =>
+      model === 'o' && max_tokens !== undefined ? OPENAI : null,
+    );
+    expect((await complete('o')).content).toBe('ok');
+    await complete('o');
+    await complete('plain');
+    expect(fields(sent)).toEqual([
+      'o max_tokens',
+      'o max_completion_tokens',
+      'o max_completion_tokens',
+      'plain max_tokens',
+    ]);
+    expect(sent[1]?.['max_completion_tokens']).toBe(50);
+  });
+
+  test('both refused: two requests, and the refusal', async () => {
+    const { sent, complete } = await clientOf((body) =>
+      body['max_tokens'] === undefined ? "unknown field 'max_completion_tokens'" : OPENAI,
+    );
+    await expect(complete('o')).rejects.toMatchObject({ kind: 'bad_request', message: /unknown field/ });
+    expect(fields(sent)).toEqual(['o max_tokens', 'o max_completion_tokens']);
+  });
+
+  test('another complaint about it is no refusal of the field', async () => {
+    const { sent, complete } = await clientOf(() => 'max_tokens is too large: 50. At most 4 are possible.');
+    await expect(complete('m')).rejects.toMatchObject({ kind: 'bad_request' });
+    expect(sent).toHaveLength(1);
+  });
+});
+
 describe('replies', () => {
   test('a reply is read into plain data', async () => {
     const reply = await ask((response) =>
