@@ -96,7 +96,7 @@ function dispatchHandler(trial: Trial, parent: Parent | null, allowed: readonly 
     dispatched += 1;
     const definition = allowed.find(({ name }) => name === request.name);
     // The number counts this dispatcher's own: parallel dispatchers must not change each other's places in the journal.
-    const id = `${parent === null ? '' : `${parent.id}/`}${request.name}#${dispatched}`;
+    const id = `${parent === null ? '' : `${parent.id}/`}${segmentOf(request.name)}#${dispatched}`;
     const run = openRun(trial, { id, parent, call, request, definition });
     trial.recorder.subAgent(run);
     const depth = (parent?.depth ?? 0) + 1;
@@ -120,6 +120,11 @@ function dispatchHandler(trial: Trial, parent: Parent | null, allowed: readonly 
     end(trial, run, ended);
     return outcomeOf(request.name, ended);
   };
+}
+
+/** A name as part of an id. The model may name what it likes: one with / or # must not read as a place further down. */
+function segmentOf(name: string): string {
+  return name.replaceAll(/[%#/]/g, encodeURIComponent);
 }
 
 function openRun(

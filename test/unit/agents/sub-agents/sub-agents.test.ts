@@ -224,6 +224,22 @@ describe('a dispatch', () => {
     expect(trajectory.unmatched_calls).toEqual([{ index: 0, tool: 'get_order' }]);
   });
 
+  test('a name the model makes up is no place of another dispatch', async () => {
+    const { trajectory } = await run(
+      {
+        '': [calls(dispatch('researcher#1/x'), dispatch('planner')), calls(dispatch('planner#2/y')), text('x')],
+        'planner#2': [calls(dispatch('y')), text('y')],
+      },
+      [{ name: 'planner', sub_agents: ['researcher'] }, RESEARCHER],
+    );
+    expect(trajectory.sub_agents.map(({ id, name, parent }) => [id, name, parent])).toEqual([
+      ['researcher%231%2Fx#1', 'researcher#1/x', null],
+      ['planner#2', 'planner', null],
+      ['planner#2/y#1', 'y', 'planner#2'],
+      ['planner%232%2Fy#3', 'planner#2/y', null],
+    ]);
+  });
+
   test('those of a nested one stand under the agent’s own call, not under its dispatcher’s', async () => {
     const order = call('get_order', {});
     const { trajectory } = await run(
