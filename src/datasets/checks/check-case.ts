@@ -81,10 +81,25 @@ function checkExpected(evalCase: EvalCase, report: Pick<CaseReport, 'error' | 'w
   if (expected.calls !== undefined && expected.any_of !== undefined) {
     report.error(['expected', 'any_of'], 'either calls or any_of; move calls into any_of as its first alternative');
   }
+  checkMixedMatch(expected, report);
   const forbidden = new Set(expected.must_not_call);
   expected.must_call?.forEach((tool, i) => {
     if (forbidden.has(tool)) report.error(['expected', 'must_call', i], `${tool} is in must_not_call too`);
   });
+}
+
+/** A way without a match that fits best takes the verdict of the others away: tool_match is not there to decide. */
+function checkMixedMatch(
+  { any_of: ways = [], match }: EvalCase['expected'],
+  report: Pick<CaseReport, 'warning'>,
+): void {
+  const without = ways.findIndex((way) => (way.match ?? match) === undefined);
+  if (without < 0 || !ways.some((way) => way.match !== undefined)) return;
+  report.warning(
+    ['expected', 'any_of', without],
+    'has no match, but another way has one: where no match passes and this way fits best, no tool_match decides; ' +
+      'give every way a match, or write expected.match for all',
+  );
 }
 
 function checkVagueness(evalCase: EvalCase, report: CaseReport, vague: readonly string[]): void {

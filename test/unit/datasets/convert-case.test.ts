@@ -148,6 +148,28 @@ describe('canonical', () => {
   });
 });
 
+describe('ways with and without a match', () => {
+  const call = [{ tool: 'f', args: null }];
+  test.each([
+    [[{ calls: call, match: 'strict' }, { calls: [] }], {}, 1],
+    [[{ calls: [] }, { calls: call, match: 'strict' }], {}, 0],
+    [[{ calls: [] }, { calls: call, match: 'strict' }], { match: 'superset' }, null],
+    [[{ calls: [] }, { calls: call }], {}, null],
+    [
+      [
+        { calls: [], match: 'strict' },
+        { calls: call, match: 'strict' },
+      ],
+      {},
+      null,
+    ],
+  ])('%j %j: a warning at way %j', (any_of, more, at) => {
+    const { errors, warnings } = convert({ id: 'a', input: 'x', expected: { any_of, ...more } });
+    expect(errors).toEqual([]);
+    expect(warnings).toEqual(at === null ? [] : [expect.stringContaining(`any_of[${at}] has no match`)]);
+  });
+});
+
 describe('matchers', () => {
   const withArg = (value: unknown): unknown => ({
     id: 'a',
