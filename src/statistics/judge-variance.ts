@@ -74,11 +74,18 @@ const NOTHING = (): JudgeRounds & { cases: number } => ({
   weight: 0,
 });
 
+/** Of scores in [0,1], a variance below this is what rounding leaves of 0: the mean of equal numbers may differ in its last bit. */
+const NOISE = 1e-15;
+
+function withoutNoise(variance: number): number {
+  return variance < NOISE ? 0 : variance;
+}
+
 function varianceOf(dimension: string, sum: JudgeRounds & { cases: number }): JudgeVariance {
   const { cases, trials, verdicts, differing } = sum;
-  const judge = verdicts === trials ? null : sum.within / (verdicts - trials);
+  const judge = verdicts === trials ? null : withoutNoise(sum.within / (verdicts - trials));
   const free = trials - cases;
-  const agent = judge === null || free === 0 ? null : Math.max(0, (sum.between / free - judge) / (sum.weight / free));
+  const agent = judge === null || free === 0 ? null : withoutNoise((sum.between / free - judge) / (sum.weight / free));
   const all = judge === null || agent === null ? null : judge + agent;
   return {
     dimension,

@@ -92,6 +92,20 @@ describe('judge variance apart from the agent’s', () => {
     expect(found).toMatchObject({ judge_variance: 0, agent_variance: 0, judge_share: null });
   });
 
+  test('equal verdicts whose mean is rounded vary by nothing: there is no share', () => {
+    const found = varianceOf({
+      a: [
+        [0.1, 0.1, 0.1],
+        [0.1, 0.1, 0.1],
+      ],
+      b: [
+        [0.7, 0.7, 0.7],
+        [0.7, 0.7, 0.7],
+      ],
+    });
+    expect(found).toMatchObject({ judge_variance: 0, agent_variance: 0, judge_share: null });
+  });
+
   test('one trial a case: the agent’s part is not known; one verdict a trial: neither is', () => {
     expect(varianceOf({ a: [[1, 0.5]] })).toMatchObject({
       judge_variance: 0.125,
