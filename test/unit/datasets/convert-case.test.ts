@@ -166,7 +166,7 @@ describe('ways with and without a match', () => {
   ])('%j %j: a warning at way %j', (any_of, more, at) => {
     const { errors, warnings } = convert({ id: 'a', input: 'x', expected: { any_of, ...more } });
     expect(errors).toEqual([]);
-    expect(warnings).toEqual(at === null ? [] : [expect.stringContaining(`any_of[${at}] has no match`)]);
+    expect(warnings).toEqual(at === null ? [] : [expect.stringContaining(`any_of[${at}]: has no match`)]);
   });
 });
 
