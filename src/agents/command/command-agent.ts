@@ -154,7 +154,7 @@ function spawnProgram(state: CommandTrial): CommandProcess {
   const env = commandEnvironment(options.env, config);
   const [program = '', ...args] = config.command;
   const child = startCommandProcess({
-    program: findProgram(program, cwd, env),
+    program: findProgram(program, { cwd, env, key: 'agent.command' }),
     args,
     cwd,
     env,

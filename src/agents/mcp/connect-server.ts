@@ -17,7 +17,12 @@ export interface ConnectOptions {
   /** Absolute folder of the suite file: a stdio server runs there. */
   suiteRoot: string;
   signal: AbortSignal;
+  /** Where the suite names the server, for messages: `mcp[0]`. */
+  key: string;
 }
+
+/** A program that ended before it spoke the protocol: most often a wrong command or script. */
+export class ServerEndedError extends ModelError {}
 
 /** A server that is connected for one trial. */
 export interface McpConnection {
@@ -64,6 +69,10 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
   client.onclose = () => {
     gone = true;
   };
+  let ended = false;
+  void link.process?.ended.then(() => {
+    ended = true;
+  });
   const explain = (error: unknown): string =>
     link.secrets.reduce((text, secret) => withoutKey(text, secret), explanation(config, link, error));
   const close = async (): Promise<void> => {
@@ -75,11 +84,14 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
   try {
     await client.connect(link.transport, { signal: options.signal, timeout: START_MS });
   } catch (error) {
+    const endedFirst = ended;
     await close();
     if (options.signal.aborted) throw abortError(options.signal);
-    throw new ModelError('server_error', `MCP server ${config.name} cannot be used: ${explain(error)}`, {
-      cause: error,
-    });
+    const remedy = config.url === undefined ? '' : `. Check that it runs, and that ${options.key}.url is its address.`;
+    const message = `MCP server ${config.name} cannot be used: ${explain(error)}${remedy}`;
+    throw endedFirst
+      ? new ServerEndedError('server_error', message, { cause: error })
+      : new ModelError('server_error', message, { cause: error });
   }
   return { client, explain, secrets: link.secrets, gone: () => gone, close };
 }
@@ -92,9 +104,9 @@ async function leave(link: Link): Promise<void> {
   late.dispose();
 }
 
-function commandLink(config: McpServerConfig, { env, suiteRoot }: ConnectOptions): Link {
+function commandLink(config: McpServerConfig, { env, suiteRoot, key }: ConnectOptions): Link {
   const passed = { pass_env: config.env ?? [] };
-  const program = findProgram(config.command ?? '', suiteRoot, env);
+  const program = findProgram(config.command ?? '', { cwd: suiteRoot, env, key: `${key}.command` });
   const process = startCommandProcess({
     program,
     args: config.args ?? [],
@@ -130,8 +142,32 @@ function httpLink(config: McpServerConfig, url: string, { env }: ConnectOptions)
 }
 
 function explanation(config: McpServerConfig, { process }: Link, error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const stderr = process?.stderr().trim() ?? '';
-  const last = stderr === '' ? '' : `; it last printed: ${stderr.slice(-500)}`;
-  return `${message}${config.url === undefined ? '' : ` (${new URL(config.url).origin})`}${last}`;
+  const words = lastWords(process?.stderr() ?? '');
+  const last = words === '' ? '' : `; it last printed: ${words}`;
+  return `${innermostMessage(error)}${config.url === undefined ? '' : ` (${addressOf(config.url)})`}${last}`;
+}
+
+/** Without what may hold a secret. */
+function addressOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+}
+
+/** The innermost message says what happened; outer ones say that something did. */
+function innermostMessage(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error && error.cause.message !== '' ? innermostMessage(error.cause) : error.message;
+}
+
+/** Most characters of what a server printed that a message repeats. */
+const LAST_WORDS = 500;
+
+/** The end of what a server printed, without stack frames; the line that names an error first, where that would be cut. */
+function lastWords(stderr: string): string {
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '' && !/^\s+at /.test(line));
+  const text = lines.join('\n').trim();
+  if (text.length <= LAST_WORDS) return text;
+  const end = text.slice(-LAST_WORDS);
+  const named = lines.findLast((line) => /^\S*(Error|Exception)\b/.test(line))?.slice(0, LAST_WORDS);
+  return named === undefined || end.includes(named) ? end : `${named} … ${end}`;
 }

@@ -134,6 +134,18 @@ test.each([
   expect(await trialsByStatus(rig.db, row.id)).not.toHaveProperty('errored');
 });
 
+test('R8: so does an MCP server nobody listens at, with its address and what to do', async () => {
+  const bad = await badAddress(null);
+  const model = await rig.model({ model: 'scripted-1', rules: [{ when: {}, reply: { content: 'hi' } }] });
+  const row = await rig.evaluate(model, {
+    cases: echoCases(5),
+    suite: { mcp: [{ name: 'orders', url: bad.url }], retry: { backoff_ms: 5, model_failures: 2 } },
+  });
+  expect(row).toMatchObject({ status: 'stopped', stop_kind: 'endpoint_unreachable', exit_code: 4 });
+  expect(row.stop_message).toContain(bad.url);
+  expect(row.stop_message).toContain('mcp[0].url');
+});
+
 test('R7: an agent that forgets its tasks when it restarts does them again, and no trial is lost', async () => {
   const first = Promise.withResolvers<void>();
   let restarted = false;

@@ -56,6 +56,15 @@ async function openServers(
   return source;
 }
 
+/** Starts the same server again and again, as the trials of one worker do. */
+function starter(): (args: string[]) => Promise<ToolSource> {
+  const openSource = createMcpTools({ env: { PATH: process.env['PATH'] ?? '' } });
+  return (args) => {
+    const suite = suiteOf({ tools: [], mcp: [stdio({ args })] });
+    return openSource(inputOf({ model: scripted(), evalCase: caseOf({}), suite, suiteRoot: folder }));
+  };
+}
+
 const NEVER = new AbortController().signal;
 function ask(source: ToolSource, tool: string, args: JsonObject = {}, signal = NEVER): Promise<ToolOutcome> {
   return source.handlers.get(tool)!(args, signal, {} as ToolCall);
@@ -130,6 +139,47 @@ describe('a stdio server', () => {
     await expect(openServers([dying])).rejects.toThrow('no license');
   });
 
+  test('whose program does not exist is told at its place in the suite', async () => {
+    const second = stdio({ name: 'b', command: 'no-such-program' });
+    await expect(openServers([stdio(), second])).rejects.toThrow('mcp[1].command: there is no program');
+  });
+
+  test('whose script does not exist: the message holds what it died of', async () => {
+    const wrong = openServers([stdio({ args: ['no-such-script.mjs'] })]);
+    await expect(wrong).rejects.toThrow(/Cannot find module '.*no-such-script\.mjs'/);
+    await expect(wrong).rejects.not.toThrow('node:internal/main');
+  });
+
+  test('that printed much keeps the line that names the error', async () => {
+    const script = 'console.error("TypeError: no such plug\\n" + "detail ".repeat(200)); process.exit(1)';
+    await expect(openServers([stdio({ args: ['-e', script] })])).rejects.toThrow('TypeError: no such plug … ');
+  });
+
+  test('that only ever ends at its start stops the evaluation at the third time', async () => {
+    const start = starter();
+    const dying = ['-e', 'console.error("no license"); process.exit(1)'];
+    for (const _ of [1, 2]) await expect(start(dying)).rejects.toMatchObject({ kind: 'server_error' });
+    const third = await start(dying).catch((error: unknown) => error);
+    expect(third).toBeInstanceOf(UserError);
+    expect(third).toMatchObject({ message: expect.stringMatching(/^mcp\[0\]\.command: .*no license/) });
+  });
+
+  test('that has started once is tried again however often it ends later', async () => {
+    const start = starter();
+    open.push(await start([SERVER]));
+    for (const _ of [1, 2, 3, 4])
+      await expect(start(['-e', 'process.exit(1)'])).rejects.toMatchObject({ kind: 'server_error' });
+  });
+
+  test('without the tool that `tools` names is the user’s error, with those it has', async () => {
+    const wrong = openServers([stdio({ tools: ['count', 'get_ordr'] })]);
+    await expect(wrong).rejects.toThrow(UserError);
+    await expect(wrong).rejects.toThrow(
+      'mcp[0].tools: MCP server orders has no tool "get_ordr" (did you mean "get_order"?)',
+    );
+    await expect(wrong).rejects.toMatchObject({ hint: expect.stringContaining('get_order, count') });
+  });
+
   test('without tools offers none, and nothing is printed about it', async () => {
     const debug = vi.spyOn(console, 'debug').mockImplementation(() => undefined);
     expect((await openServers([stdio({ args: [SERVER, 'bare'] })])).tools).toEqual([]);
@@ -202,7 +252,11 @@ describe('a streamable HTTP server', () => {
   test('nobody there at the start is not the agent’s failure', async () => {
     const away = http();
     await new Promise((resolve) => server.close(resolve));
-    await expect(openServers([away])).rejects.toMatchObject({ kind: 'server_error' });
+    const opening = openServers([away]);
+    await expect(opening).rejects.toMatchObject({ kind: 'server_error' });
+    await expect(opening).rejects.toThrow(
+      `MCP server orders cannot be used: connect ECONNREFUSED 127.0.0.1:${new URL(away.url ?? '').port} (${away.url}). Check that it runs, and that mcp[0].url is its address.`,
+    );
   });
 });
 
@@ -308,6 +362,13 @@ describe('a recording', () => {
       unmatched: true,
       error: { kind: 'not_recorded' },
     });
+  });
+
+  test('without the tool that `tools` names is the user’s error', async () => {
+    await openServers([recorded()]);
+    await expect(openServers([{ ...replayed, tools: ['cuont'] }])).rejects.toThrow(
+      'mcp[0].tools: the recording of orders has no tool "cuont" (did you mean "count"?)',
+    );
   });
 
   test('a case that was recorded again is replayed as it was last', async () => {
