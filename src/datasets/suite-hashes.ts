@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { EvalCase } from '../core/case.ts';
 import { hashText, hashValue } from '../core/hash.ts';
 import { installedPackage } from '../core/installed-package.ts';
+import { withoutPlaces } from '../core/suite-places.ts';
 import type { CustomScorerConfig, JudgeConfig, McpServerConfig, Suite } from '../core/suite.ts';
 import { commandFiles, hashFile } from './agent-files.ts';
 import { DEFAULT_FIXTURES } from './checks/check-references.ts';
@@ -42,20 +43,12 @@ export async function hashAgent(suite: Suite, suiteRoot: string): Promise<string
   }
   if (agent.type === 'command') {
     const files = await commandFiles(agent.command, agent.cwd ?? '.', suiteRoot);
-    const { pass_env: _names, ...config } = agent;
-    return hashValue({ config, files });
+    return hashValue({ config: withoutPlaces(agent), files });
   }
   if (agent.type === 'replay') {
     return hashValue({ type: agent.type, recording: await hashFile(join(suiteRoot, agent.trajectories)) });
   }
-  const {
-    base_url: _base,
-    url: _url,
-    api_key_env: _key,
-    auth_env: _auth,
-    ...config
-  } = { url: '', auth_env: '', base_url: '', api_key_env: '', ...agent };
-  return hashValue({ config });
+  return hashValue({ config: withoutPlaces(agent) });
 }
 
 /**
@@ -69,7 +62,7 @@ export async function hashSuite(suite: Suite, suiteRoot: string): Promise<string
   const scorers = await scorersIdentity(suite.scorers ?? [], suiteRoot);
   const mcp = suite.mcp === undefined ? undefined : await mcpIdentity(suite.mcp, suiteRoot);
   return hashValue({
-    tools,
+    tools: tools.map((tool) => (tool.a2a === undefined ? tool : { ...tool, a2a: withoutPlaces(tool.a2a) })),
     fixtures,
     decides,
     tool_score,
@@ -91,7 +84,8 @@ async function scorersIdentity(scorers: readonly CustomScorerConfig[], suiteRoot
 /** What the servers answer with, as far as it is known: a replay with the content of its recording. */
 async function mcpIdentity(servers: readonly McpServerConfig[], suiteRoot: string): Promise<unknown> {
   return Promise.all(
-    servers.map(async ({ url: _url, token_env: _token, ...config }) => {
+    servers.map(async (server) => {
+      const config = withoutPlaces(server);
       if (config.mode !== 'replay' || config.recording === undefined) return config;
       return { ...config, content: hashText(await readFile(join(suiteRoot, config.recording), 'utf8')) };
     }),
@@ -104,7 +98,7 @@ export async function hashJudgePrompts(judge: JudgeConfig | null, suiteRoot: str
 }
 
 async function judgeIdentity(judge: JudgeConfig, suiteRoot: string): Promise<unknown> {
-  const { base_url: _url, api_key_env: _key, prompts: _prompts, panel, ...config } = judge;
+  const { prompts: _prompts, panel, ...config } = withoutPlaces(judge);
   const models = panel === undefined ? {} : { panel: panel.map(({ model }) => model) };
   return { config: { ...config, ...models }, prompts: await promptsOf(judge, suiteRoot) };
 }

@@ -1,5 +1,6 @@
 import { sql, type Selectable } from 'kysely';
 import type { EvaluationStatus, Stop } from '../core/evaluation.ts';
+import type { Suite } from '../core/suite.ts';
 import type { Db } from './connect.ts';
 import { escapeText } from '../core/storable-text.ts';
 import { toJsonb } from './escape.ts';
@@ -82,6 +83,8 @@ export interface ReopenChanges {
   baselineLabel?: string;
   labels?: Record<string, string>;
   judgeCache?: boolean;
+  /** The stored suite with other addresses or names of secrets. */
+  definition?: Suite;
 }
 
 /**
@@ -89,6 +92,8 @@ export interface ReopenChanges {
  * remember of it. Returns the new revision.
  */
 export async function reopenEvaluation(db: Db, id: string, changes: ReopenChanges = {}): Promise<number> {
+  const definition =
+    changes.definition === undefined ? sql<string>`definition` : sql<string>`${toJsonb(changes.definition)}::jsonb`;
   const row = await db
     .updateTable('evaluation')
     .set((e) => ({
@@ -99,12 +104,13 @@ export async function reopenEvaluation(db: Db, id: string, changes: ReopenChange
       exit_code: null,
       verdict: null,
       revision: e('revision', '+', 1),
+      ...(changes.definition === undefined ? {} : { definition }),
       // The budget gate reads the definition: a raised budget must not be judged by the old one.
       ...(changes.budgetUsd === undefined
         ? {}
         : {
             budget_usd: changes.budgetUsd,
-            definition: sql<string>`jsonb_set(definition, '{budget_usd}', to_jsonb(${changes.budgetUsd}::numeric))`,
+            definition: sql<string>`jsonb_set(${definition}, '{budget_usd}', to_jsonb(${changes.budgetUsd}::numeric))`,
           }),
       ...(changes.concurrency === undefined ? {} : { concurrency: changes.concurrency }),
       ...(changes.failFast === undefined ? {} : { fail_fast: changes.failFast }),

@@ -3,6 +3,7 @@ import { InputError, UserError } from '../../core/errors.ts';
 import { loadSuite, type LoadedSuite } from '../../datasets/load-suite.ts';
 import { type CaseFilter, selectCases } from '../../datasets/select-cases.ts';
 import { hashSuite } from '../../datasets/suite-hashes.ts';
+import type { Suite } from '../../core/suite.ts';
 import type { Db } from '../../db/connect.ts';
 import type { NewEvaluation } from '../../db/create-evaluation.ts';
 import { everyCaseSaysTrials, loadSnapshot } from '../../db/evaluation-cases.ts';
@@ -19,6 +20,14 @@ export interface SnapshotFlags {
 /** The evaluation as its files would make it now; null: go on with what is stored. */
 export type Replacement = { wanted: NewEvaluation; changes: Changes } | null;
 
+export interface SnapshotCheck {
+  replacement: Replacement;
+  /** The suite as it is now, where it was read and results do not differ; else null. */
+  suite: Suite | null;
+}
+
+const AS_STORED: SnapshotCheck = { replacement: null, suite: null };
+
 /**
  * Compares what an evaluation is made of with the files as they are now, and says what changed.
  * @returns the replacement when something changed and `--rerun-changed` was given
@@ -29,12 +38,12 @@ export async function checkSnapshot(
   db: Db,
   row: EvaluationRow,
   flags: SnapshotFlags,
-): Promise<Replacement> {
+): Promise<SnapshotCheck> {
   if (flags.rerunChanged === true && flags.asSnapshot === true) {
     throw new UserError('--rerun-changed and --as-snapshot exclude each other.');
   }
   if (row.source_evaluation_id !== null) {
-    if (flags.rerunChanged !== true) return null;
+    if (flags.rerunChanged !== true) return AS_STORED;
     throw new UserError(
       `Evaluation ${row.id} scores the trajectories of ${row.source_evaluation_id}: it runs no agent.`,
       {
@@ -44,7 +53,7 @@ export async function checkSnapshot(
   }
   if (flags.asSnapshot === true) {
     context.stderr('going on with the suite, cases and agent as they were stored\n');
-    return null;
+    return AS_STORED;
   }
   const loaded = await loadAgain(context, row);
   const wanted = await wantedNow(context, db, row, loaded);
@@ -53,12 +62,12 @@ export async function checkSnapshot(
     if (changes.kept.length > 0) {
       context.stderr(`note: ${changes.kept.join(', ')} differ in the suite file; the evaluation keeps its own\n`);
     }
-    return null;
+    return { replacement: null, suite: wanted.suite };
   }
   const lines = changeLines(changes);
   if (flags.rerunChanged !== true) throw refusal(row, lines, changes);
   context.stderr(`changed since ${row.id} was started:\n${lines.map((line) => `  ${line}\n`).join('')}`);
-  return { wanted, changes };
+  return { replacement: { wanted, changes }, suite: null };
 }
 
 function refusal(row: EvaluationRow, lines: readonly string[], changes: Changes): UserError {

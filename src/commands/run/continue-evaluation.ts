@@ -1,4 +1,5 @@
 import { UserError } from '../../core/errors.ts';
+import type { Suite } from '../../core/suite.ts';
 import { baselinesOf } from '../../db/baselines.ts';
 import { countMissing } from '../../db/evaluation-cases.ts';
 import { type EvaluationRow, findEvaluation, reopenEvaluation, setPaused } from '../../db/evaluations.ts';
@@ -6,6 +7,7 @@ import { reopenTrials } from '../../db/reopen-trials.ts';
 import { replaceSnapshot } from '../../db/restart-evaluation.ts';
 import { bringToRest } from './cancel-evaluation.ts';
 import { checkSnapshot, type Replacement, type SnapshotFlags } from './check-snapshot.ts';
+import { movedDefinition, noteMoved } from './moved-places.ts';
 import { conclude, layoutOf } from './conclude.ts';
 import type { CommandContext } from '../context.ts';
 import { detach } from './detach.ts';
@@ -34,16 +36,17 @@ export async function resumeEvaluation(
   flags: ContinueFlags,
 ): Promise<void> {
   const row = await reconcile(session.client, session.db, await resolveEvaluation(session.db, id));
-  const replacement = await checkSnapshot(context, session.db, row, flags);
+  const { replacement, suite } = await checkSnapshot(context, session.db, row, flags);
   if (replacement !== null) {
     await replace(context, session, row, replacement, flags);
-    await goOn(context, session, row, flags);
+    await goOn(context, session, row, flags, null);
   } else if (row.status === 'completed' && (await countMissing(session.db, row.id)) === 0) {
     await reportComplete(context, session, row, flags);
   } else if (row.status === 'running' || row.status === 'paused') {
+    if (suite !== null) noteMoved(context, row, suite);
     await join(context, session, row, flags);
   } else {
-    await goOn(context, session, row, flags);
+    await goOn(context, session, row, flags, suite);
   }
 }
 
@@ -61,7 +64,7 @@ export async function retryEvaluation(
     });
   }
   await refuseBaseline(session, row, 'retry would change what others are compared with');
-  const replacement = await checkSnapshot(context, session.db, row, flags);
+  const { replacement, suite } = await checkSnapshot(context, session.db, row, flags);
   if (replacement !== null) await replace(context, session, row, replacement, flags);
   const reopened = await reopenTrials(session.db, row.id, { failed: flags.failed === true });
   const missing = await countMissing(session.db, row.id);
@@ -71,7 +74,7 @@ export async function retryEvaluation(
     await reportComplete(context, session, row, flags);
   }
   context.stderr(`${reopened} ${reopened === 1 ? 'trial' : 'trials'} opened again, ${missing} to run\n`);
-  await goOn(context, session, row, flags);
+  await goOn(context, session, row, flags, suite);
 }
 
 async function refuseBaseline(session: Session, row: EvaluationRow, why: string): Promise<void> {
@@ -99,14 +102,16 @@ async function replace(
   context.stderr(`${missing} of ${(await rowOf(session, row)).planned_trials} trials to run\n`);
 }
 
-/** Opens an ended evaluation for more work and brings it to its end. */
+/** Opens an ended evaluation for more work and brings it to its end. Addresses are those of `suite`, where it is given. */
 async function goOn(
   context: CommandContext,
   session: Session,
   row: EvaluationRow,
   flags: ContinueFlags,
+  suite: Suite | null,
 ): Promise<void> {
-  await reopenEvaluation(session.db, row.id, optionsOf(flags));
+  const moved = suite === null ? {} : movedDefinition(context, row, suite);
+  await reopenEvaluation(session.db, row.id, { ...optionsOf(flags), ...moved });
   await bringToEnd(context, session, await rowOf(session, row), flags);
 }
 

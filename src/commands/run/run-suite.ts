@@ -8,6 +8,7 @@ import { newEvaluation } from '../../db/new-evaluation.ts';
 import { setConcurrency } from '../../db/set-concurrency.ts';
 import type { CommandContext } from '../context.ts';
 import { detach } from './detach.ts';
+import { movedDefinition, noteMoved } from './moved-places.ts';
 import { printDryRun } from './dry-run.ts';
 import { conclude } from './conclude.ts';
 import { requireEndpoint } from './require-endpoint.ts';
@@ -92,7 +93,7 @@ async function joinOrCreate(
   }
   const row = await reconcile(session.client, session.db, found);
   context.stderr(`joining evaluation ${row.id} (same suite, data and agent; --new starts another)\n`);
-  await applyFlags(session, row, wanted, flags);
+  await applyFlags(context, session, row, wanted, flags);
   return (await findEvaluation(session.db, row.id)) as EvaluationRow;
 }
 
@@ -100,7 +101,13 @@ async function joinOrCreate(
  * What the flags of this run mean for an evaluation that exists.
  * @throws UserError for flags that cannot reach work that is under way: they are never dropped in silence.
  */
-async function applyFlags(session: Session, row: EvaluationRow, wanted: NewEvaluation, flags: RunFlags): Promise<void> {
+async function applyFlags(
+  context: CommandContext,
+  session: Session,
+  row: EvaluationRow,
+  wanted: NewEvaluation,
+  flags: RunFlags,
+): Promise<void> {
   const options = {
     ...(flags.budgetUsd === undefined ? {} : { budgetUsd: flags.budgetUsd }),
     ...(flags.failFast === undefined ? {} : { failFast: flags.failFast }),
@@ -111,10 +118,12 @@ async function applyFlags(session: Session, row: EvaluationRow, wanted: NewEvalu
   if (row.status === 'stopped' || row.status === 'canceled') {
     await reopenEvaluation(session.db, row.id, {
       ...options,
+      ...movedDefinition(context, row, wanted.suite),
       ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
     });
     return;
   }
+  noteMoved(context, row, wanted.suite);
   const fixed = [
     ...(flags.budgetUsd === undefined || flags.budgetUsd === row.budget_usd ? [] : ['--budget-usd']),
     ...(flags.failFast === undefined || flags.failFast === row.fail_fast ? [] : ['--fail-fast']),
