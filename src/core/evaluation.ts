@@ -102,6 +102,11 @@ export interface TrialRecord {
   /** null: not run, or not ended. */
   status: TrialStatus | null;
   final_status: string | null;
+  /**
+   * How a trial came to end FAILED or TIMEOUT without an answer, such as `FAILED: the program ended …`. Null or left out:
+   * it has an answer, ended otherwise, or so as its case wants it.
+   */
+  no_answer?: string | null;
   error_kind: string | null;
   error_message: string | null;
   scores: TrialScore[];
@@ -190,6 +195,10 @@ export interface CaseResult extends CaseFacts {
   layers: Record<Layer, number>;
   /** One entry a failed, unscored or errored trial, by trial index. */
   failures: TrialFailure[];
+  /** Failed trials that broke off without an answer, by how they ended (`FAILED: …`), with how many. Left out: none. */
+  endings?: Record<string, number>;
+  /** Plan quality and tool score over the other trials, means; only beside `endings`. */
+  answered?: { plan_quality: number | null; tool_score: number | null };
   /** Distinct error kinds of errored and unscored trials, with how many. */
   error_kinds: Record<string, number>;
   /** By judge dimension, where trajectories were judged several times. */
@@ -246,8 +255,21 @@ export interface Stability {
   mean_within_case_stdev: number | null;
 }
 
+/** Failed trials whose agent ended FAILED or TIMEOUT without an answer. */
+export interface NoAnswer {
+  trials: number;
+  /** The most frequent ending, `FAILED: why`; texts that differ in numbers only count as one. */
+  ending: string;
+  /** Trials that ended so. */
+  ending_trials: number;
+  /** The cases with most of them first, at most 20. */
+  case_ids: string[];
+  /** How many cases there are in all. */
+  cases: number;
+}
+
 export interface Diagnosis {
-  layer: Layer | 'all' | 'infrastructure' | 'rubric';
+  layer: Layer | 'agent' | 'all' | 'infrastructure' | 'rubric';
   symptom: string;
   action: string;
   /** Worst first, at most 20. */
@@ -275,6 +297,8 @@ export interface EvaluationResult {
   /** Distinct error kinds of errored and unscored trials, with how many. */
   error_kinds: Record<string, number>;
   diagnosis: Diagnosis[];
+  /** Left out: there are none. */
+  no_answer?: NoAnswer;
   /** Where trajectories were judged several times. */
   judge_variance?: JudgeVariance[];
 }

@@ -24,6 +24,9 @@ export interface CaseWithTrials {
 
 const PAGE = 500;
 
+/** Characters of the reason of an ending that are read; what programs write to standard error may be long. */
+const ENDING_LENGTH = 600;
+
 /** Streams an evaluation case by case; memory stays flat however many trials there are. */
 export async function* streamCases(db: Db, evaluationId: string): AsyncGenerator<CaseWithTrials[]> {
   let after: string | null = null;
@@ -49,6 +52,10 @@ async function loadPage(db: Db, evaluationId: string, after: string | null): Pro
   const trials = await sql<TrialRow>`
     select t.case_id, t.trial_index, t.status, t.final_status, t.error_kind, t.error_message, t.iterations, t.tool_calls,
       t.total_tokens as tokens, t.judge_tokens, t.latency_ms, t.cost_usd, t.judge_cost_usd,
+      case when t.status = 'failed' and t.final_status in ('FAILED', 'TIMEOUT') then
+        (select t.final_status || coalesce(': ' || left(j.body ->> 'final_status_reason', ${ENDING_LENGTH}), '') from trajectory j
+         where j.evaluation_id = t.evaluation_id and j.case_id = t.case_id and j.trial_index = t.trial_index
+           and coalesce(btrim(j.body ->> 'answer'), '') = '') end as no_answer,
       (select jsonb_agg(jsonb_build_object('scorer', s.scorer, 'dimension', s.dimension, 'value', s.value, 'passed', s.passed,
          'deciding', s.deciding, 'violation', s.violation, 'reason', s.reason)
          || case when s.details ? 'rounds' then jsonb_build_object('rounds', s.details -> 'rounds') else '{}' end order by s.scorer collate "C")
@@ -66,8 +73,13 @@ async function loadPage(db: Db, evaluationId: string, after: string | null): Pro
     evalCase: row.content,
     contentHash: row.content_hash,
     trialCount: row.trials,
-    trials: byCase.get(row.case_id) ?? [],
+    trials: (byCase.get(row.case_id) ?? []).map((trial) => asWanted(row.content, trial)),
   }));
+}
+
+/** A trial that ended as its case wants it did not break off. */
+function asWanted({ expected }: EvalCase, trial: TrialRecord): TrialRecord {
+  return trial.final_status === expected.final_status ? { ...trial, no_answer: null } : trial;
 }
 
 /** Writes the reduced cases; repeating it writes the same rows. */

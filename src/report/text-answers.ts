@@ -1,5 +1,6 @@
 import type { Metric } from '../core/evaluation.ts';
 import { padEnd, wrap } from './align.ts';
+import { cleanText } from './clean.ts';
 import {
   changeUnit,
   formatChange,
@@ -75,8 +76,10 @@ function where(model: ReportModel): string[] {
   const { failed_trials: failed, layers, groups } = model.where;
   const broken = layers.filter((layer) => layer.trials > 0);
   const parts = broken.map(({ layer, trials }) => `${LAYER_NAMES[layer]} ${formatCount(trials)}`);
-  const rest = failed - broken.reduce((sum, layer) => sum + layer.trials, 0);
-  if (rest > 0) parts.push(`no layer ${formatCount(rest)}`);
+  const unanswered = model.result.no_answer?.trials ?? 0;
+  if (unanswered > 0) parts.push(`broken off without an answer ${formatCount(unanswered)}`);
+  const rest = failed - unanswered - broken.reduce((sum, layer) => sum + layer.trials, 0);
+  if (rest > 0) parts.push(`without a layer ${formatCount(rest)}`);
   const lines: string[] = [];
   if (failed > 0) lines.push(`${plural(failed, 'failed trial')}: ${parts.join(' · ')}`);
   if (groups.length > 0) {
@@ -113,12 +116,27 @@ function worstThree(model: ReportModel, width: number): string[] {
         : `no case failed, but ${plural(lost, 'trial')} of ${formatCount(model.result.planned_trials)} have no verdict`,
     ];
   }
-  return model.worst.slice(0, 3).flatMap((one) => {
+  const shared = sharedEnding(model);
+  const lead = shared === null ? [] : wrapReason('', shared, width, WORST_LINES);
+  const cases = model.worst.slice(0, shared === null ? 3 : 2).flatMap((one) => {
     const reason = one.reasons[0];
     const text = reason === undefined ? '' : (reason.first_wrong_step ?? reason.reason);
-    const lead = `${one.case_id}  ${outcomeText(one)}${text === '' ? '' : ': '}`;
-    return wrapReason(lead, text, width, WORST_LINES);
+    const head = `${one.case_id}  ${outcomeText(one)}${text === '' ? '' : ': '}`;
+    // Said above, for all of them.
+    if (shared !== null && text.startsWith('ended ')) return wrap(`${one.case_id}  ${outcomeText(one)}`, width, 1);
+    return wrapReason(head, text, width, WORST_LINES);
   });
+  return [...lead, ...cases];
+}
+
+/** `8 of 8 trials ended FAILED: why`, where most failed trials broke off without an answer; null elsewhere. */
+function sharedEnding({ result, where: { failed_trials: failed } }: ReportModel): string | null {
+  const { no_answer: broken, planned_trials: planned } = result;
+  if (broken === undefined || broken.trials * 2 < failed) return null;
+  const of = `${formatCount(broken.trials)} of ${plural(planned, 'trial')} ended`;
+  const ending = cleanText(broken.ending);
+  if (broken.ending_trials === broken.trials) return `${of} ${ending}`;
+  return `${of} without an answer, ${formatCount(broken.ending_trials)} of them ${ending}`;
 }
 
 function todo(model: ReportModel): string[] {

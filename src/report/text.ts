@@ -1,4 +1,5 @@
 import { displayWidth, padEnd, wrap } from './align.ts';
+import { cleanText } from './clean.ts';
 import { formatCount, formatPercent, formatScore, plural, some } from './format.ts';
 import type { ReportModel } from './report-model.ts';
 import { calibrationLines } from './calibration-text.ts';
@@ -69,7 +70,7 @@ function diagnosisLines(model: ReportModel, width: number, style: Style): string
   const { diagnosis } = model.result;
   if (diagnosis.length === 0) return [];
   const lines = diagnosis.flatMap(({ layer, symptom, action, case_ids, cases }) => [
-    ...wrap(`${layer}: ${symptom}`, width - 2).map((line) => `  ${line}`),
+    ...wrap(cleanText(`${layer}: ${symptom}`), width - 2, 5).map((line) => `  ${line}`),
     ...wrap(action, width - 6).map((line, i) => `    ${i === 0 ? '→ ' : '  '}${line}`),
     ...(case_ids.length > 0
       ? wrap(`cases: ${some(case_ids, 6, cases)}`, width - 4, 2).map((line) => `    ${line}`)

@@ -8,6 +8,7 @@ import { percentile } from './intervals.ts';
 import { createJudgeVariance } from './judge-variance.ts';
 import { createMoments } from './moments.ts';
 import type { MomentsAccumulator } from './moments.ts';
+import { createNoAnswer } from './no-answer.ts';
 import { createNumberList } from './number-list.ts';
 import { createStability } from './stability.ts';
 
@@ -185,6 +186,7 @@ export function createAggregator(): Aggregator {
   const stability = createStability();
   const diagnosis = createDiagnosis();
   const judging = createJudgeVariance();
+  const unanswered = createNoAnswer();
   const passAt = createAverages();
   const passHat = createAverages();
   const latencies = createNumberList();
@@ -197,7 +199,7 @@ export function createAggregator(): Aggregator {
       }
       last = result.case_id;
       addTotals(totals, result);
-      for (const part of [metrics, groups, stability, diagnosis, judging]) part.add(result);
+      for (const part of [metrics, groups, stability, diagnosis, judging, unanswered]) part.add(result);
       passAt.add(result.pass_at_k);
       passHat.add(result.pass_hat_k);
       for (const latency of result.latency_by_trial) if (latency !== null) latencies.add(latency);
@@ -211,6 +213,7 @@ export function createAggregator(): Aggregator {
       const share = unscoredShare(totals);
       const { violations: _, ...counted } = totals;
       const variance = judging.finish();
+      const noAnswer = unanswered.finish();
       return {
         ...counted,
         metrics: allMetrics(ownMetrics(totals, stable, byCase), byCase),
@@ -220,7 +223,15 @@ export function createAggregator(): Aggregator {
         pass_hat_k: passHat.finish(),
         iterations_max: iterationsMax,
         latency_ms: { p50: percentile(sorted, 0.5), p90: percentile(sorted, 0.9), p99: percentile(sorted, 0.99) },
-        diagnosis: diagnosis.finish({ metrics: byCase, stability: stable, unscoredShare: share }),
+        diagnosis: diagnosis.finish({
+          metrics: byCase,
+          stability: stable,
+          unscoredShare: share,
+          noAnswer,
+          plannedTrials: totals.planned_trials,
+          failedTrials: totals.counts.failed,
+        }),
+        ...(noAnswer === undefined ? {} : { no_answer: noAnswer }),
         ...(variance === undefined ? {} : { judge_variance: variance }),
       };
     },

@@ -1,7 +1,9 @@
 import type { Calibration } from '../core/calibration.ts';
-import type { CaseResult, Diagnosis, Metric, Stability } from '../core/evaluation.ts';
+import type { CaseResult, Diagnosis, Metric, NoAnswer, Stability } from '../core/evaluation.ts';
 import { atLeast, exceeds } from '../core/score.ts';
 import { LAYER_LIMITS } from './layers.ts';
+import { createMoments } from './moments.ts';
+import { diagnoseNoAnswer, leads } from './no-answer.ts';
 import { createWorstList } from './worst-list.ts';
 import type { WorstList } from './worst-list.ts';
 
@@ -15,7 +17,13 @@ interface DiagnosisFacts {
   metrics: ReadonlyMap<string, Metric>;
   stability: Stability | null;
   unscoredShare: number;
+  noAnswer: NoAnswer | undefined;
+  plannedTrials: number;
+  failedTrials: number;
 }
+
+/** Means over cases that leave out trials without an answer; null where no trial is left. */
+type Answered = Record<'plan_quality' | 'tool_score', number | null>;
 
 export interface DiagnosisAccumulator {
   add(result: CaseResult): void;
@@ -49,15 +57,14 @@ function tools(tool: number, completion: number | null): Omit<Diagnosis, 'case_i
 }
 
 /** The rules of docs/statistics.md, "Diagnosis", over the aggregates of one evaluation. */
-function findings(facts: DiagnosisFacts, lists: Lists): Diagnosis[] {
+function findings(facts: DiagnosisFacts, answered: Answered, lists: Lists): Diagnosis[] {
   const value = (metric: string): number | null => facts.metrics.get(metric)?.value ?? null;
   const found: Diagnosis[] = [];
   const push = (finding: Omit<Diagnosis, 'case_ids' | 'cases'>, list: WorstList | null): void => {
     found.push({ ...finding, case_ids: list?.ids() ?? [], cases: list?.count() ?? 0 });
   };
   const completion = value('completion_rate');
-  const plan = value('plan_quality');
-  const tool = value('tool_score');
+  const { plan_quality: plan, tool_score: tool } = answered;
   const efficiency = value('step_efficiency');
   if (plan !== null && !atLeast(plan, LAYER_LIMITS.plan)) push(planning(plan, completion), lists.plan);
   if (tool !== null && !atLeast(tool, LAYER_LIMITS.tool)) push(tools(tool, completion), lists.tool);
@@ -81,17 +88,20 @@ function findings(facts: DiagnosisFacts, lists: Lists): Diagnosis[] {
     const action = 'Look at the judge and the infrastructure, then retry these trials; the agent is not to blame.';
     push({ layer: 'infrastructure', symptom, action }, lists.unscored);
   }
-  return found;
+  const broken = diagnoseNoAnswer(facts.noAnswer, facts.plannedTrials);
+  if (broken === null || facts.noAnswer === undefined) return found;
+  return leads(facts.noAnswer, facts.failedTrials) ? [broken, ...found] : [...found, broken];
 }
 
 /** Collects the cases behind each rule while cases stream by. */
 export function createDiagnosis(): DiagnosisAccumulator {
   const list = (): WorstList => createWorstList(DIAGNOSIS_CASES);
   const lists: Lists = { plan: list(), tool: list(), efficiency: list(), flaky: list(), unscored: list() };
+  const means = { plan_quality: createMoments(), tool_score: createMoments() };
   return {
     add(result) {
       const below = (target: WorstList, metric: string, limit: number): void => {
-        const mean = result.metrics[metric]?.mean ?? null;
+        const mean = meanOf(result, metric);
         if (mean !== null && !atLeast(mean, limit)) target.add(result.case_id, -mean);
       };
       below(lists.plan, 'plan_quality', LAYER_LIMITS.plan);
@@ -99,11 +109,27 @@ export function createDiagnosis(): DiagnosisAccumulator {
       below(lists.efficiency, 'step_efficiency', LAYER_LIMITS.efficiency);
       const stdev = result.metrics['completion_rate']?.stdev ?? null;
       if (stdev !== null && stdev > 0) lists.flaky.add(result.case_id, stdev);
+      for (const metric of ['plan_quality', 'tool_score'] as const) {
+        const mean = meanOf(result, metric);
+        if (mean !== null) means[metric].add(mean);
+      }
       const scored = result.passed_trials + result.failed_trials;
       if (scored < result.trials) lists.unscored.add(result.case_id, result.trials - scored);
     },
-    finish: (facts) => findings(facts, lists),
+    finish: (facts) =>
+      findings(
+        facts,
+        { plan_quality: means.plan_quality.moments().mean, tool_score: means.tool_score.moments().mean },
+        lists,
+      ),
   };
+}
+
+/** The mean of a case, without the trials that broke off where the reducer told them apart. */
+function meanOf(result: CaseResult, metric: string): number | null {
+  const { answered } = result;
+  if (answered !== undefined && (metric === 'plan_quality' || metric === 'tool_score')) return answered[metric];
+  return result.metrics[metric]?.mean ?? null;
 }
 
 /** What human labels say of the judge (docs/statistics.md, "Diagnosis"): one line a dimension whose rubric needs work. */

@@ -1,5 +1,6 @@
 import type { TrialFailure, TrialRecord, TrialScore } from '../core/evaluation.ts';
 import { atLeast } from '../core/score.ts';
+import { brokeOff } from './no-answer.ts';
 import { hasTrajectory } from './trial-metrics.ts';
 
 /** The score that explains most comes first: what was done, then what came of it. Others stand between, by name. */
@@ -46,6 +47,10 @@ export function failureOf(trial: TrialRecord): TrialFailure | null {
     return { trial_index, status, reason: reason || 'no result, cause unknown', scorer: null, first_wrong_step: null };
   }
   const score = decidingScore(trial);
+  // What an agent that broke off did not do has one cause: how it ended.
+  if (brokeOff(trial) && score?.violation !== true) {
+    return { trial_index, status, reason: `ended ${trial.no_answer}`, scorer: null, first_wrong_step: null };
+  }
   const fallback = trial.error_message ?? NOTHING_DECIDES;
   return {
     trial_index,

@@ -4,6 +4,7 @@ import { errorKindOf, failureOf } from './failures.ts';
 import { judgeRoundsOf } from './judge-variance.ts';
 import { CALL_SCORES, failingLayer, LAYERS } from './layers.ts';
 import { momentsOf } from './moments.ts';
+import { brokeOff, endingsOf } from './no-answer.ts';
 import { passAtK, passHatK } from './pass-at-k.ts';
 import { hasTrajectory, scoreValue, TRIAL_METRICS } from './trial-metrics.ts';
 import type { TrialMetric } from './trial-metrics.ts';
@@ -70,6 +71,18 @@ function layersOf(failed: readonly TrialRecord[]): Pick<CaseResult, 'layer' | 'l
   return { layers, layer: LAYERS.find((layer) => layers[layer] > 0) ?? null };
 }
 
+/** What the diagnosis of layers reads, over the trials that did not break off. */
+function answeredOf(ended: readonly TrialRecord[]): NonNullable<CaseResult['answered']> {
+  const mean = (scorer: string): number | null =>
+    momentsOf(
+      ended
+        .filter((trial) => !brokeOff(trial))
+        .map((trial) => scoreValue(trial, scorer))
+        .filter((value) => value !== null),
+    ).mean;
+  return { plan_quality: mean('plan_quality'), tool_score: mean('tool_score') };
+}
+
 /**
  * Sum over trials. A trial with a trajectory whose part is unknown makes the sum unknown; errored, canceled and missing
  * trials add what is known of them, since most spent nothing.
@@ -123,6 +136,7 @@ export function reduceCase(facts: CaseFacts, trials: readonly TrialRecord[]): Ca
   const completion = TRIAL_METRICS.find((metric) => metric.metric === 'completion_rate');
   const ks = Array.from({ length: facts.trials }, (_, i) => i + 1);
   const judgeRounds = judgeRoundsOf(ended);
+  const endings = endingsOf(sorted);
   return {
     ...facts,
     outcome: outcomeOf(passed, failed),
@@ -138,8 +152,9 @@ export function reduceCase(facts: CaseFacts, trials: readonly TrialRecord[]): Ca
     pass_hat_k: ks.map((k) => passHatK(passed + failed, passed, k)),
     completion_by_trial: byTrial(facts, ended, (trial) => completion?.read(trial) ?? null),
     latency_by_trial: byTrial(facts, ended, (trial) => trial.latency_ms),
-    ...layersOf(sorted.filter((trial) => trial.status === 'failed')),
+    ...layersOf(sorted.filter((trial) => trial.status === 'failed' && !brokeOff(trial))),
     failures: sorted.map(failureOf).filter((failure) => failure !== null),
+    ...(endings === undefined ? {} : { endings, answered: answeredOf(ended) }),
     error_kinds: countKinds(sorted),
     ...(judgeRounds === undefined ? {} : { judge_rounds: judgeRounds }),
     tokens: total(sorted, (trial) => trial.tokens),

@@ -3,11 +3,11 @@ import { HTTP_REQUEST_NAMES } from '../../core/agent-config.ts';
 import { didYouMean } from '../../core/did-you-mean.ts';
 import { templateNames } from '../../core/json-template.ts';
 import type { Suite } from '../../core/suite.ts';
-import { errorAt } from '../readers/source.ts';
+import { errorAt, warningAt } from '../readers/source.ts';
 import type { Report, SourceValue } from '../readers/source.ts';
 import { resolveInside } from '../safe-path.ts';
 import type { SuiteFolder } from '../suite-parts.ts';
-import { outsideWords } from './command-words.ts';
+import { missingScript, outsideWords } from './command-words.ts';
 
 /** What a schema cannot see in an agent: files and folders it names, names in its templates. */
 export async function checkAgent(check: {
@@ -23,6 +23,7 @@ export async function checkAgent(check: {
     for (const { at, error } of await outsideWords(agent.command, agent.cwd ?? '.', check.folder)) {
       check.report(errorAt(check.source.place(['agent', 'command', at]), `agent.command: ${error}`));
     }
+    await checkScript(agent.command, agent.cwd ?? '.');
   }
   if (agent.type !== 'http') return;
   const fault = (key: string[], message: string): void =>
@@ -39,6 +40,13 @@ export async function checkAgent(check: {
     const target = URL.canParse(address, agent.url) ? new URL(address, agent.url) : null;
     // The id comes from the agent, and the secret goes along.
     if (target?.origin !== new URL(agent.url).origin) fault(['poll', key], 'must be on the host of agent.url');
+  }
+
+  async function checkScript(command: readonly string[], cwd: string): Promise<void> {
+    const missing = await missingScript(command, cwd, check.folder.root);
+    if (missing === null) return;
+    const said = `there is no file "${missing.word}" in ${cwd === '.' ? "the suite's folder" : `agent.cwd "${cwd}"`}, where the program runs`;
+    check.report(warningAt(check.source.place(['agent', 'command', missing.at]), `agent.command: ${said}`));
   }
 
   async function checkPath(path: string, key: string, wanted: 'file' | 'folder'): Promise<void> {

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { resolveInside } from '../safe-path.ts';
 import type { SuiteFolder } from '../suite-parts.ts';
 
@@ -31,6 +31,32 @@ export async function outsideWords(
     if (!safe.ok) wrong.push({ at, error: safe.error });
   }
   return wrong;
+}
+
+/** Names of files that interpreters are given: a word that ends so and is no option is meant as one. */
+const SCRIPT = /^[^-=:@\s][^=:@\s]*\.(?:py|js|mjs|cjs|ts|mts|sh|bash|rb|pl|php|lua|jar|exe|ps1|r|jl)$/i;
+
+/**
+ * Places of the arguments of a command line that look like a script and are not there: of the first such one only, since
+ * what follows may be the script's own.
+ * @param cwd folder of the command, relative to the root
+ */
+export async function missingScript(
+  command: readonly string[],
+  cwd: string,
+  root: string,
+): Promise<{ at: number; word: string } | null> {
+  const at = command.findIndex((word, i) => i > 0 && SCRIPT.test(word));
+  const word = command[at];
+  if (word === undefined || (await exists(resolve(root, cwd, word)))) return null;
+  return { at, word };
+}
+
+function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 function isFile(path: string): Promise<boolean> {

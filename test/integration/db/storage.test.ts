@@ -255,6 +255,39 @@ test('streamCases gives every case once in the order of compareCaseIds, page by 
   expect(pages).toHaveLength(3);
 });
 
+test('streamCases says how a trial came to no answer, unless it answered, passed or ended as its case wants it', async () => {
+  const broken = { final_status: 'FAILED', final_status_reason: 'exit code 2 \u0000', answer: null } as const;
+  const ends = {
+    broken: { status: 'failed', ...broken },
+    late: { status: 'failed', ...broken, final_status: 'TIMEOUT', final_status_reason: null, answer: ' ' },
+    answered: { status: 'failed', ...broken, answer: 'half of it' },
+    passed: { status: 'passed', ...broken },
+    stopped: { status: 'failed', ...broken, final_status: 'MAX_ITERATIONS' },
+    wanted: { status: 'failed', ...broken },
+  } as const;
+  const cases = casesOf(...Object.keys(ends)).map((one) =>
+    one.id === 'wanted' ? { ...one, expected: { final_status: 'FAILED' as const } } : one,
+  );
+  await storeEvaluation(db, 'endings', cases);
+  const writer = createTrialWriter(db, 'w');
+  for (const [id, { status, ...ending }] of Object.entries(ends)) {
+    const key = keyOf('endings', id);
+    const claim = await writer.claim(key);
+    const trajectory = { ...trajectoryOf(''), ...ending };
+    await writer.finish(endOf(key, claim?.fence ?? 0, { status, trajectory }));
+  }
+  const pages = await Array.fromAsync(streamCases(db, 'endings'));
+  const found = pages.flat().map(({ caseId, trials }) => [caseId, trials[0]?.no_answer]);
+  expect(Object.fromEntries(found)).toEqual({
+    broken: 'FAILED: exit code 2 \u0000',
+    late: 'TIMEOUT',
+    answered: null,
+    passed: null,
+    stopped: null,
+    wanted: null,
+  });
+});
+
 test('rows written through a connection that knew the tables when they were small cost no more each', async () => {
   // The check of the foreign key of score is planned here, on a table of a page or two, and kept.
   const own = connect(database.url, { poolSize: 1, alwaysByIndex: true });

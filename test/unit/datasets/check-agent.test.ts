@@ -87,6 +87,27 @@ test('D8: no file that a command names leads out of the suite’s folder, as pro
   await loads('python3, ../theirs.py', 'allow_outside: true\n');
 });
 
+test('a script of a command that is not there is a warning; options, modules and words are not taken for one', async () => {
+  const warnings = async (command: string): Promise<string[]> => {
+    const cwd = await folderWith({
+      'suite.yaml': `name: s\nkind: deep\ndatasets: [cases.yaml]\nagent: {command: [${command}]}\n`,
+      'cases.yaml': CASES,
+      'agent.py': '',
+    });
+    return (await loadSuite('suite.yaml', { env: {}, cwd })).problems
+      .filter(({ severity }) => severity === 'warning')
+      .map(({ message }) => message)
+      .filter((message) => message.startsWith('agent.command'));
+  };
+  expect(await warnings('python3, agentt.py')).toEqual([
+    'agent.command: there is no file "agentt.py" in the suite\'s folder, where the program runs',
+  ]);
+  expect(await warnings('node, -r, ./none.mjs, agent.py')).toHaveLength(1);
+  for (const fine of ['python3, agent.py, out.py', 'python3, -m, agent', 'x, --f=none.py', 'x, "a: none.py"', 'x.py']) {
+    expect(await warnings(fine)).toEqual([]);
+  }
+});
+
 test('what an agent is made of is in its hash; where it is, and which variables it may see, are not', async () => {
   const command = '{command: [node, agent.mjs], options: {a: 1}}';
   const first = await hashOf(command, { 'agent.mjs': '1' });

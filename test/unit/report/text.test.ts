@@ -123,6 +123,24 @@ describe('text report', () => {
     expect(color.replace(/\u001b\[\d+m/g, '')).toBe(plain);
   });
 
+  test('an agent that never ran: how it ended leads Worst, and Do says nothing of tools', () => {
+    const ending = `FAILED: the program ended with exit code 2 and without a result; it last wrote: can't open \u001b[2Jfile`;
+    const broken = (id: string, index: number) =>
+      completed(id, index, 0, {
+        final_status: 'FAILED',
+        no_answer: ending,
+        scores: [score('tool_score', 0), score('tool_match', 0, { deciding: true, reason: 'wanted query, got none' })],
+      });
+    const cases = ['a', 'b', 'c', 'd'].map((id) => reduceCase(facts(id, 2), [broken(id, 1), broken(id, 2)]));
+    const first = renderText(energyReport(cases)).split('\nDiagnosis')[0] ?? '';
+    const line = (label: string): string => first.split('\n').find((one) => one.startsWith(label)) ?? '';
+    expect(line('Where')).toBe('Where   8 failed trials: broken off without an answer 8');
+    expect(line('Worst ')).toContain('8 of 8 trials ended FAILED: the program ended with exit code 2');
+    expect(line('Do')).toContain('agent: Make it answer first: 8 of 8 trials broke off');
+    expect(first).not.toContain('L2');
+    expect(first).not.toContain('\u001b');
+  });
+
   test('hostile reasons stay inside their line', () => {
     const bad = completed('x', 1, 0, {
       scores: [score('task_completion', 0, { deciding: true, reason: 'a\n\u001b[2Jb\u202e' })],
