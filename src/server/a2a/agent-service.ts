@@ -73,9 +73,11 @@ function sourceOf(loaded: LoadedSuite, evalCase: EvalCase): Parameters<typeof ne
   return { ...loaded, suite, cases: [evalCase], caseHashes, hashes, judgeHash: null };
 }
 
+/** What the agent is told. The part Assay's own adapter adds (tools, documents) is no word of the user: the suite has its own. */
 function textOf({ message }: Turn): string {
   const { text, data }: Content = contentOf(message);
-  return [text, ...data.map((part) => JSON.stringify(part))].filter((part) => part !== '').join('\n');
+  const said = data.filter((part) => !Object.hasOwn(part, 'assay_case'));
+  return [text, ...said.map((part) => JSON.stringify(part))].filter((part) => part !== '').join('\n');
 }
 
 /** The conversation of a context so far: what its last evaluation sent and received, without the system prompt. */

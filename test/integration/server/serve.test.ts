@@ -377,6 +377,14 @@ fixtures:
       tool_calls: [{ tool: 'get_order', args: { id: 88 }, result: { status: 'paid' }, error: null }],
     });
     expect(trajectory.usage.total).toBeGreaterThan(0);
+    // What the adapter adds for agents that take tools from it is no word of the user.
+    const { content } = await rig.session.db
+      .selectFrom('evaluation_case')
+      .innerJoin('evaluation', 'evaluation.id', 'evaluation_case.evaluation_id')
+      .select('evaluation_case.content')
+      .where('evaluation.suite', '=', 'shop2@agent')
+      .executeTakeFirstOrThrow();
+    expect(content.messages).toEqual([{ role: 'user', content: 'Is order 88 paid?' }]);
     await server.close();
   });
 });
