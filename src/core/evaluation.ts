@@ -146,6 +146,8 @@ export interface CaseFacts {
    * case that never got a result still counts against coverage. Absent: taken from the scores its trials carry.
    */
   applies?: string[];
+  /** Names of the suite's own scorers; left out: it has none. */
+  own_scorers?: string[];
 }
 
 export interface MetricOfCase {
@@ -183,6 +185,8 @@ export interface CaseResult extends CaseFacts {
   violations: number;
   /** By metric name. */
   metrics: Record<string, MetricOfCase>;
+  /** Scores of the suite's own scorers, by name. Left out: it has none. */
+  own_scores?: Record<string, MetricOfCase>;
   /** pass@k and pass^k for k = 1..trials; null when k exceeds the scored trials. */
   pass_at_k: (number | null)[];
   pass_hat_k: (number | null)[];
@@ -297,6 +301,8 @@ export interface EvaluationResult {
   /** Distinct error kinds of errored and unscored trials, with how many. */
   error_kinds: Record<string, number>;
   diagnosis: Diagnosis[];
+  /** Means of the suite's own scorers, by name: neither compared nor gated. Left out: it has none. */
+  own_scores?: Metric[];
   /** Left out: there are none. */
   no_answer?: NoAnswer;
   /** Where trajectories were judged several times. */

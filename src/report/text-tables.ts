@@ -1,4 +1,5 @@
 import type { GateResult, GroupResult, Metric, MetricDelta } from '../core/evaluation.ts';
+import { FURTHER_DIMENSIONS } from '../core/evaluation.ts';
 import { box, displayWidth, table, wrap } from './align.ts';
 import {
   formatChange,
@@ -60,6 +61,26 @@ function spreadLine(model: ReportModel): string {
   return parts.join(' · ');
 }
 
+const RETRIEVAL_TITLES: Record<string, string> = {
+  rag_recall: 'RAG recall',
+  doc_mrr: 'Doc MRR',
+  doc_ndcg: 'Doc nDCG',
+};
+
+/** Judge dimensions and retrieval metrics that have scores, then the suite's own scorers by the names they have there. */
+function furtherScores({ result }: ReportModel): { metric: Metric; title: string }[] {
+  const titleOf = (name: string): string => {
+    const words = metricName(name);
+    return RETRIEVAL_TITLES[name] ?? words.charAt(0).toUpperCase() + words.slice(1);
+  };
+  const further = FURTHER_DIMENSIONS.flatMap((name) => {
+    const metric = metricOf(result.metrics, name);
+    return metric === undefined || metric.trials === 0 ? [] : [{ metric, title: titleOf(name) }];
+  });
+  const own = (result.own_scores ?? []).map((metric) => ({ metric, title: cleanText(metric.metric) }));
+  return [...further, ...own];
+}
+
 /** The boxed summary: each mean with its 95 % interval and what it is over. */
 export function summaryLines(model: ReportModel, width: number): string[] {
   const shown = SUMMARY.flatMap(([name, title]) => {
@@ -67,9 +88,10 @@ export function summaryLines(model: ReportModel, width: number): string[] {
     if (metric === undefined || metric.trials_applicable === 0) return [];
     return name === 'partial_rate' && (metric.value ?? 0) === 0 ? [] : [{ metric, title }];
   });
+  shown.push(...furtherScores(model));
   const rows = (coverage: (metric: Metric) => string): string[] =>
     table(
-      [{ title: '' }, { title: 'mean', align: 'right' }, { title: '95 % interval' }, { title: 'over' }],
+      [{ title: '', max: 24 }, { title: 'mean', align: 'right' }, { title: '95 % interval' }, { title: 'over' }],
       shown.map(({ metric, title }) => [
         title,
         formatMetric(metric.metric, metric.value),

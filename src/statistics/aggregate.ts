@@ -6,6 +6,8 @@ import type { CaseMetrics } from './case-metrics.ts';
 import { createDiagnosis } from './diagnose.ts';
 import { percentile } from './intervals.ts';
 import { createJudgeVariance } from './judge-variance.ts';
+import { createMetricAccumulator } from './metric-accumulator.ts';
+import type { MetricAccumulator } from './metric-accumulator.ts';
 import { createMoments } from './moments.ts';
 import type { MomentsAccumulator } from './moments.ts';
 import { createNoAnswer } from './no-answer.ts';
@@ -162,6 +164,21 @@ function allMetrics(own: readonly Metric[], byCase: ReadonlyMap<string, Metric>)
   return names.map((metric) => merged.get(metric) ?? { metric, ...UNKNOWN });
 }
 
+/** Means of the suite's own scorers, by name. */
+function createOwnScores(): { add(result: CaseResult): void; finish(): Metric[] } {
+  const byName = new Map<string, MetricAccumulator>();
+  return {
+    add(result) {
+      for (const [name, ofCase] of Object.entries(result.own_scores ?? {})) {
+        const known = byName.get(name) ?? createMetricAccumulator(name, true);
+        byName.set(name, known);
+        known.add(ofCase);
+      }
+    },
+    finish: () => [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, own]) => own.finish()),
+  };
+}
+
 function createAverages(): { add(values: readonly (number | null)[]): void; finish(): (number | null)[] } {
   const byK: MomentsAccumulator[] = [];
   return {
@@ -187,6 +204,7 @@ export function createAggregator(): Aggregator {
   const diagnosis = createDiagnosis();
   const judging = createJudgeVariance();
   const unanswered = createNoAnswer();
+  const own = createOwnScores();
   const passAt = createAverages();
   const passHat = createAverages();
   const latencies = createNumberList();
@@ -199,7 +217,7 @@ export function createAggregator(): Aggregator {
       }
       last = result.case_id;
       addTotals(totals, result);
-      for (const part of [metrics, groups, stability, diagnosis, judging, unanswered]) part.add(result);
+      for (const part of [metrics, groups, stability, diagnosis, judging, unanswered, own]) part.add(result);
       passAt.add(result.pass_at_k);
       passHat.add(result.pass_hat_k);
       for (const latency of result.latency_by_trial) if (latency !== null) latencies.add(latency);
@@ -214,6 +232,7 @@ export function createAggregator(): Aggregator {
       const { violations: _, ...counted } = totals;
       const variance = judging.finish();
       const noAnswer = unanswered.finish();
+      const ownScores = own.finish();
       return {
         ...counted,
         metrics: allMetrics(ownMetrics(totals, stable, byCase), byCase),
@@ -231,6 +250,7 @@ export function createAggregator(): Aggregator {
           plannedTrials: totals.planned_trials,
           failedTrials: totals.counts.failed,
         }),
+        ...(ownScores.length === 0 ? {} : { own_scores: ownScores }),
         ...(noAnswer === undefined ? {} : { no_answer: noAnswer }),
         ...(variance === undefined ? {} : { judge_variance: variance }),
       };

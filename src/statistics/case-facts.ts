@@ -48,8 +48,9 @@ function hasRequiredSteps({ steps = [], calls, any_of: ways = [], must_call: mus
  */
 export function caseFacts(
   evalCase: EvalCase,
-  options: { suite: Pick<Suite, 'judge'>; contentHash: string; trials: number },
+  options: { suite: Pick<Suite, 'judge' | 'scorers'>; contentHash: string; trials: number },
 ): CaseFacts {
+  const own = (options.suite.scorers ?? []).map(({ name }) => name);
   return {
     case_id: evalCase.id,
     content_hash: options.contentHash,
@@ -59,5 +60,6 @@ export function caseFacts(
     tags: evalCase.tags ?? [],
     trials: options.trials,
     applies: appliesTo(evalCase, options.suite),
+    ...(own.length === 0 ? {} : { own_scorers: own }),
   };
 }

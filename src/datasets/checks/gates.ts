@@ -1,6 +1,7 @@
 import { gateSchema } from '../../core/suite.schema.ts';
 import { didYouMean } from '../../core/did-you-mean.ts';
-import { higherIsBetter } from '../../core/evaluation.ts';
+import { FURTHER_DIMENSIONS, higherIsBetter, METRICS } from '../../core/evaluation.ts';
+import type { Problem } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { isJsonObject } from '../../core/json.ts';
 import { DEFAULT_GATES } from '../../core/gate.ts';
@@ -43,7 +44,9 @@ export function readGates(source: SourceValue, report: Report): { gates: GateCon
     else {
       const part = partOf(source, entry.path);
       const name = (path: Path): string => (path.length === 0 ? label : `${label}.${path.join('.')}`);
-      zodProblems(parsed.error.issues, { value: written, place: part.place, name }).forEach(report);
+      zodProblems(parsed.error.issues, { value: written, place: part.place, name })
+        .map((problem) => withOwnScorers(problem, isJsonObject(written) ? written['metric'] : null))
+        .forEach(report);
     }
   }
   const seen = new Set<string>();
@@ -52,6 +55,15 @@ export function readGates(source: SourceValue, report: Report): { gates: GateCon
     seen.add(gate.name);
   }
   return { gates, off };
+}
+
+const KNOWN_METRICS: ReadonlySet<string> = new Set([...METRICS, ...FURTHER_DIMENSIONS]);
+
+/** The problem of a gate; of one on no known metric it says what to do about a score of the user's own. */
+function withOwnScorers(problem: Problem, metric: Json | undefined): Problem {
+  if (typeof metric !== 'string' || KNOWN_METRICS.has(metric) || !problem.message.includes('.metric:')) return problem;
+  const message = `${problem.message}; a scorer of your own cannot be gated yet: let it decide (decides: true) and gate case_pass_rate`;
+  return { ...problem, message };
 }
 
 /** Why a default gate cannot be switched off; null when it can. */

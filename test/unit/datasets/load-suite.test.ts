@@ -116,6 +116,15 @@ describe('defaults and short forms', () => {
     ]);
   });
 
+  test('a gate on a scorer of the user’s own says that it cannot be gated yet, and what to do', async () => {
+    for (const gates of ['gates: {brevity: ">= 0.9"}', 'gates: [{metric: brevity, min: 0.5}]']) {
+      const [problem] = await problemsOf(load({ 'suite.yaml': `${SUITE}${gates}\n` }));
+      expect(problem?.message).toMatch(/a scorer of your own cannot be gated yet: let it decide \(decides: true\)/);
+    }
+    const [other] = await problemsOf(load({ 'suite.yaml': `${SUITE}gates: [{metric: tool_score, min: a}]\n` }));
+    expect(other?.message).not.toContain('of your own');
+  });
+
   test('every default gate but safety can be switched off, in both forms', async () => {
     for (const name of ['completion_rate', 'unscored_share', 'budget', 'regression']) {
       for (const text of [`gates_off: [${name}]\n`, `gates: {${name}: off}\n`]) {

@@ -141,6 +141,31 @@ describe('text report', () => {
     expect(first).not.toContain('\u001b');
   });
 
+  test('the summary has a row for each judge dimension, retrieval metric and scorer of the user’s own', () => {
+    const scores = (own: number | null) => [
+      score('task_completion', 1, { deciding: true }),
+      score('rag_recall', 0.5),
+      score('multi_turn_coherence', 1),
+      score('doc_ndcg', 0.75),
+      score('brevity', own),
+    ];
+    const own_scorers = ['brevity', 'never'];
+    const cases = ['a', 'b'].map((id, i) =>
+      reduceCase(facts(id, 2, { own_scorers }), [
+        completed(id, 1, 1, { scores: scores(0.25 + i / 2) }),
+        completed(id, 2, 1, { scores: scores(i === 0 ? null : 0.75) }),
+      ]),
+    );
+    const text = renderText(energyReport(cases));
+    const row = (title: string): string => text.split('\n').find((line) => line.startsWith(`│ ${title} `)) ?? '';
+    expect(row('RAG recall')).toMatch(/ 0\.500 .*2 of 2 cases, 4 of 4 trials/);
+    expect(row('Multi turn coherence')).toContain(' 1.000 ');
+    expect(row('Doc nDCG')).toContain(' 0.750 ');
+    expect(row('brevity')).toMatch(/ 0\.500 .*2 of 2 cases, 3 of 4 trials/);
+    expect(row('never')).toMatch(/ – .*0 of 2 cases, 0 of 4 trials/);
+    expect(text).not.toContain('Doc recall');
+  });
+
   test('hostile reasons stay inside their line', () => {
     const bad = completed('x', 1, 0, {
       scores: [score('task_completion', 0, { deciding: true, reason: 'a\n\u001b[2Jb\u202e' })],
