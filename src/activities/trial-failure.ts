@@ -7,7 +7,7 @@ import type { Db } from '../db/connect.ts';
 import { recordModelFailure } from '../db/model-failures.ts';
 import { isTransient } from '../db/transient.ts';
 import { WorkerCrashError } from '../agents/module/worker-crash.ts';
-import { isUnreachable, StopError } from './breaker.ts';
+import { isBreakersBusiness, StopError } from './breaker.ts';
 import { CANCEL_FAILURE, STOP_FAILURE } from '../core/failure-types.ts';
 import { FencedError } from './trial-model.ts';
 
@@ -44,8 +44,8 @@ export async function consequenceOf(
   if (!(error instanceof ModelError)) return other(error, context);
   if (error.kind === 'aborted') return { throw: cancelFailure() };
   if (!isRetried(error.kind)) return { errored: { kind: error.kind, message: error.message } };
-  // Nobody listening is the breaker's business: it says nothing about this trial.
-  if (isUnreachable(error)) return { throw: retryFailure(error.message, error.kind, backoff(context, 1)) };
+  // Nobody listening says nothing about this trial. Where no breaker bounds it, it is counted.
+  if (isBreakersBusiness(error)) return { throw: retryFailure(error.message, error.kind, backoff(context, 1)) };
   return count(error.message, error.kind, error.retryAfterMs, context);
 }
 

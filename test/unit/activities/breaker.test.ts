@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createBreaker, isUnreachable, StopError } from '../../../src/activities/breaker.ts';
+import { createBreaker, guardAgent, isUnreachable, StopError } from '../../../src/activities/breaker.ts';
+import type { Agent, AgentInput } from '../../../src/agents/agent.ts';
 import { ModelError } from '../../../src/core/errors.ts';
+import type { Trajectory } from '../../../src/core/trajectory.ts';
+import { caseOf, inputOf } from '../agents/trial-fixture.ts';
 import type { ModelClient, ModelReply, ModelRequest } from '../../../src/core/model.ts';
 
 const request: ModelRequest = { model: 'm', messages: [] };
@@ -166,6 +169,40 @@ describe('an endpoint nobody listens at', () => {
     await vi.advanceTimersByTimeAsync(6_000);
     expect(await attempt()).toBe('ModelError');
   });
+});
+
+test('R8: a trial that is refused for longer than the grace stops the evaluation, though others end well', async () => {
+  const agent = {
+    run: ({ evalCase }: AgentInput): Promise<Trajectory> =>
+      evalCase.id === 'tool' ? Promise.reject(refused()) : Promise.resolve({} as Trajectory),
+  };
+  const guarded = guardAgent(agent, { graceMs: 10_000, now: Date.now, alone: false });
+  const run = (id: string): Promise<Trajectory> =>
+    guarded.run(inputOf({ model: { complete: () => Promise.reject(new Error('unused')) }, evalCase: caseOf({ id }) }));
+  for (let second = 0; second <= 10; second += 1) {
+    await run('other');
+    await expect(run('tool')).rejects.toBeInstanceOf(ModelError);
+    await vi.advanceTimersByTimeAsync(1_000);
+  }
+  await run('other');
+  await expect(run('tool')).rejects.toThrow('refused (tried 12 times in 11 s)');
+  await expect(run('other')).rejects.toBeInstanceOf(StopError);
+});
+
+test('R8: a trial that got through in between starts its grace anew', async () => {
+  let away = true;
+  const agent: Agent = {
+    run: () => (away ? Promise.reject(refused()) : Promise.resolve({} as Trajectory)),
+  };
+  const guarded = guardAgent(agent, { graceMs: 10_000, now: Date.now, alone: false });
+  const model = { complete: () => Promise.reject(new Error('unused')) };
+  for (let round = 0; round < 3; round += 1) {
+    away = false;
+    await guarded.run(inputOf({ model }));
+    away = true;
+    await expect(guarded.run(inputOf({ model }))).rejects.toBeInstanceOf(ModelError);
+    await vi.advanceTimersByTimeAsync(8_000);
+  }
 });
 
 test('isUnreachable looks down the causes, and into the two addresses of localhost', () => {

@@ -1,6 +1,6 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { describe, expect, test, vi } from 'vitest';
-import { StopError } from '../../../src/activities/breaker.ts';
+import { createBreaker, StopError } from '../../../src/activities/breaker.ts';
 import { CANCEL_FAILURE, STOP_FAILURE } from '../../../src/core/failure-types.ts';
 import { type Consequence, consequenceOf } from '../../../src/activities/trial-failure.ts';
 import { FencedError } from '../../../src/activities/trial-model.ts';
@@ -104,9 +104,21 @@ test.each(['bad_request', 'context_length', 'content_filter'] as const)(
 
 test('nobody listening is not counted: the breaker decides', async () => {
   const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
-  const result = await consequence(new ModelError('connection', 'away', { cause }));
+  const error = new ModelError('connection', 'away', { cause });
+  const client = { complete: () => Promise.reject(error) };
+  const breaker = createBreaker(client, { graceMs: 60_000, now: () => 0 });
+  const options = { signal: new AbortController().signal, timeoutMs: 1_000 };
+  await expect(breaker.complete({ model: 'm', messages: [] }, options)).rejects.toBe(error);
+  const result = await consequence(error);
   expect(result.counter).toBeNull();
   expect(failureOf(result)).toMatchObject({ nonRetryable: false, nextRetryDelay: 500 });
+});
+
+test('R8: nobody listening where no breaker looks is counted: it is not retried for ever', async () => {
+  const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+  const error = new ModelError('connection', 'away', { cause });
+  expect((await consequence(error)).counter).toBe('model_failures');
+  expect(await consequence(error, { failures: 5 })).toMatchObject({ errored: { kind: 'connection' } });
 });
 
 test('a stop ends the evaluation, with its cause as detail', async () => {
