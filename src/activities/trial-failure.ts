@@ -1,5 +1,5 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
-import { isRetried, ModelError, UserError } from '../core/errors.ts';
+import { isRetried, MissingVariableError, ModelError, UserError } from '../core/errors.ts';
 import type { Stop } from '../core/evaluation.ts';
 import type { RetryPolicy } from '../core/suite.ts';
 import type { TrialKey } from '../core/trial.ts';
@@ -31,6 +31,8 @@ export async function consequenceOf(
     canceled: boolean;
     shutdown: boolean;
     random: () => number;
+    /** This process, for what only its environment lacks; see {@link workerName}. */
+    worker: string;
   },
 ): Promise<Consequence> {
   if (error instanceof StopError) return { throw: stopFailure(error.stop) };
@@ -40,7 +42,7 @@ export async function consequenceOf(
   if (error instanceof CancelledFailure) return { throw: error };
   if (error instanceof FencedError) return { throw: ApplicationFailure.nonRetryable(error.message, 'Fenced') };
   if (error instanceof WorkerCrashError) return count(error.message, 'worker_crashed', null, context);
-  if (error instanceof UserError) return { throw: stopFailure(invalidSetup(error)) };
+  if (error instanceof UserError) return { throw: stopFailure(invalidSetup(error, context.worker)) };
   if (!(error instanceof ModelError)) return other(error, context);
   if (error.kind === 'aborted') return { throw: cancelFailure() };
   if (!isRetried(error.kind)) return { errored: { kind: error.kind, message: error.message } };
@@ -58,8 +60,25 @@ async function other(error: unknown, context: Parameters<typeof consequenceOf>[1
 }
 
 /** The stop for something only the user can mend. */
-export function invalidSetup(error: UserError): Stop {
-  return { kind: 'invalid_setup', message: error.hint === null ? error.message : `${error.message}; ${error.hint}` };
+export function invalidSetup(error: UserError, worker: string): Stop {
+  if (!(error instanceof MissingVariableError)) {
+    return { kind: 'invalid_setup', message: sentences(error.message, error.hint) };
+  }
+  // Workers are started at different times, from different shells: setting it where `run` was typed may not reach this one.
+  const remedy = `${worker} lacks it: set it there and restart that process.`;
+  return { kind: 'unauthorized', message: sentences(sentences(error.message, remedy), error.hint) };
+}
+
+/** How a message calls this process. */
+export function workerName(hostName: string): string {
+  return `Worker ${process.pid} on ${hostName}`;
+}
+
+/** Hints are written for a line of their own, as a sentence or without a capital. */
+function sentences(message: string, hint: string | null): string {
+  if (hint === null) return message;
+  const first = /^[a-z]+(?=[\s,])/.test(hint) ? `${hint.slice(0, 1).toUpperCase()}${hint.slice(1)}` : hint;
+  return /[.!?:]$/.test(message) ? `${message} ${first}` : `${message}. ${first}`;
 }
 
 async function count(

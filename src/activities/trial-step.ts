@@ -12,7 +12,7 @@ import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
 import type { HandedOver } from './hand-over.ts';
-import { consequenceOf, invalidSetup, stopFailure } from './trial-failure.ts';
+import { consequenceOf, invalidSetup, stopFailure, workerName } from './trial-failure.ts';
 import { createTrialModel } from './trial-model.ts';
 
 /** A trial an activity has claimed, with what it needs to work on it. */
@@ -52,7 +52,9 @@ export async function runTrialStep(
   const activity = Context.current();
   const beat = setInterval(() => activity.heartbeat(), deps.config.heartbeatTimeoutMs / 4);
   try {
-    const context = await contextOf(input.evaluationId, input.revision).catch(stopForUser);
+    const context = await contextOf(input.evaluationId, input.revision).catch((error: unknown) =>
+      stopForUser(error, workerName(deps.config.hostName)),
+    );
     if (await context.overBudget()) {
       throw stopFailure({ kind: 'budget', message: 'the budget of the evaluation is spent' });
     }
@@ -93,8 +95,8 @@ const isLastOf =
     place.role === 'judge' || (agent === 'openai' && place.path === '' && reply.tool_calls.length === 0);
 
 /** What the user must mend (prompts, scripted model, agent) is the same for every trial. */
-function stopForUser(error: unknown): never {
-  throw error instanceof UserError ? stopFailure(invalidSetup(error)) : error;
+function stopForUser(error: unknown, worker: string): never {
+  throw error instanceof UserError ? stopFailure(invalidSetup(error, worker)) : error;
 }
 
 async function guarded(
@@ -120,6 +122,7 @@ async function guarded(
       canceled: step.canceled.aborted || cancelReason() === 'CANCELLED',
       shutdown: cancelReason() === 'WORKER_SHUTDOWN',
       random: Math.random,
+      worker: workerName(deps.config.hostName),
     });
     if ('errored' in consequence) return await giveUp(step, consequence.errored);
     await releaseTrial(deps.db, step.key, step.claim.fence);

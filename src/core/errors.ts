@@ -16,6 +16,18 @@ export class UserError extends Error {
   }
 }
 
+/**
+ * An environment variable that the suite names is not set in this process. Other workers may have it, so who reports it
+ * says which process this is.
+ */
+export class MissingVariableError extends UserError {
+  /** @param message names the variable and the key of the suite that asks for it; `hint` says what else would do. */
+  constructor(message: string, hint?: string) {
+    super(message, { exitCode: EXIT.infrastructure, ...(hint === undefined ? {} : { hint }) });
+    this.name = 'MissingVariableError';
+  }
+}
+
 /** One finding in a file. `line` and `column` are 1-based; 0 = the whole file. */
 export interface Problem {
   severity: 'error' | 'warning';

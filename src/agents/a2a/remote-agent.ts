@@ -7,7 +7,7 @@ import {
   RestTransportFactory,
 } from '@a2a-js/sdk/client';
 import type { A2aTarget } from '../../core/a2a-config.ts';
-import { ModelError, UserError } from '../../core/errors.ts';
+import { MissingVariableError, ModelError, UserError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json.ts';
 import { parseJson } from '../../core/lossless-json.ts';
 import { createGuardedFetch, type GuardedFetchOptions } from '../guarded-http/guarded-fetch.ts';
@@ -39,7 +39,8 @@ const WELL_KNOWN = ['/.well-known/agent-card.json', '/.well-known/agent.json'];
 /**
  * Reads the card of a remote agent and opens a client over the first transport both sides know (JSON-RPC or HTTP+JSON,
  * protocol 1.0 or 0.3).
- * @throws UserError when there is no usable card, the token's variable is not set, or an address is private
+ * @throws MissingVariableError when the token's variable is not set
+ * @throws UserError when there is no usable card, or an address is private
  * @throws ModelError when the host cannot be reached or refuses
  */
 export async function connectRemoteAgent(target: A2aTarget, deps: RemoteDeps): Promise<RemoteAgent> {
@@ -79,9 +80,10 @@ function tokenOf(target: A2aTarget, { env }: RemoteDeps): string | null {
   if (target.auth_env === undefined) return null;
   const token = (env[target.auth_env] ?? '').trim();
   if (token === '') {
-    throw new UserError(`the variable ${target.auth_env} with the token for ${target.card_url} is not set`, {
-      hint: 'set it for every worker, or leave auth_env out',
-    });
+    throw new MissingVariableError(
+      `auth_env names ${target.auth_env}, which is not set: the token for ${target.card_url}`,
+      'Leave auth_env out when the agent wants no token.',
+    );
   }
   if (!/^[\x21-\x7e]+$/.test(token)) {
     throw new UserError(`the token in ${target.auth_env} holds a space, a line break or a letter beyond ASCII`, {
@@ -177,6 +179,11 @@ function isProtocolError(body: string): boolean {
   return (error !== undefined && isJsonObject(error)) || typeof code === 'number';
 }
 
+const ADVICE: Record<number, string> = {
+  401: '. Set a valid token in the variable that auth_env (agent.auth_env, or a2a.auth_env of the tool) names.',
+  403: '. The token in the variable of auth_env (agent.auth_env, or a2a.auth_env of the tool) may not be used for this.',
+};
+
 /** Statuses that say something about host or access, before the A2A client makes one error of all of them. */
 function withStatus(fetchImpl: typeof fetch, where: string): typeof fetch {
   return async (input, init) => {
@@ -194,7 +201,8 @@ function withStatus(fetchImpl: typeof fetch, where: string): typeof fetch {
               : null;
     if (kind === null) return response;
     await response.body?.cancel();
-    throw new ModelError(kind, `A2A agent ${where}: HTTP ${status}`, {
+    const remedy = ADVICE[status] ?? '';
+    throw new ModelError(kind, `A2A agent ${where}: HTTP ${status}${remedy}`, {
       status,
       retryAfterMs: parseRetryAfter(response.headers, Date.now()),
     });

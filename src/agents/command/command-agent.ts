@@ -151,7 +151,7 @@ function begin(state: CommandTrial): CommandProcess {
 function spawnProgram(state: CommandTrial): CommandProcess {
   const { trial, config, options, running } = state;
   const cwd = resolve(trial.input.suiteRoot, config.cwd ?? '.');
-  const env = commandEnvironment(options.env, config);
+  const env = commandEnvironment(options.env, config, 'agent.pass_env');
   const [program = '', ...args] = config.command;
   const child = startCommandProcess({
     program: findProgram(program, { cwd, env, key: 'agent.command' }),

@@ -1,3 +1,5 @@
+import { MissingVariableError } from '../../core/errors.ts';
+
 /** What a program needs of its surroundings to start at all; nothing here can be a secret. */
 const PASSED: readonly string[] = [
   'PATH',
@@ -16,11 +18,24 @@ const PASSED: readonly string[] = [
 /** Shorter values are words such as `true`, which any output may hold. */
 const SHORTEST_SECRET = 12;
 
-/** The whole environment of a command: the allow list, the variables the suite passes on, and those it sets. */
+/**
+ * The whole environment of a command: the allow list, the variables the suite passes on, and those it sets.
+ * @param key of the suite that names the variables passed on, for messages
+ * @throws MissingVariableError for one that is not set; an empty one is set
+ */
 export function commandEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   config: { env?: Record<string, string>; pass_env?: string[] },
+  key: string,
 ): Record<string, string> {
+  const absent = (config.pass_env ?? []).filter((name) => env[name] === undefined && config.env?.[name] === undefined);
+  if (absent.length > 0) {
+    const are = absent.length === 1 ? 'is' : 'are';
+    throw new MissingVariableError(
+      `${key} names ${absent.join(', ')}, which ${are} not set`,
+      'Leave it out of the list when the program can do without.',
+    );
+  }
   const result: Record<string, string> = {};
   for (const name of [...PASSED, ...(config.pass_env ?? [])]) {
     const value = env[name];

@@ -1,5 +1,5 @@
 import type { HttpAgentConfig } from '../../core/agent-config.ts';
-import { ModelError, UserError } from '../../core/errors.ts';
+import { MissingVariableError, ModelError, UserError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import { parseJson } from '../../core/lossless-json.ts';
 import { createGuardedFetch } from '../guarded-http/guarded-fetch.ts';
@@ -17,7 +17,7 @@ export interface HttpEndpoint {
 
 /**
  * @param env where the secret is looked up, by the name in `auth_env`
- * @throws UserError when the variable is not set, or its value can go into no header
+ * @throws MissingVariableError when the variable is not set; UserError when its value can go into no header
  */
 export function createHttpEndpoint(
   config: HttpAgentConfig,
@@ -65,9 +65,10 @@ function secretOf(config: HttpAgentConfig, env: Readonly<Record<string, string |
   if (config.auth_env === undefined) return null;
   const secret = env[config.auth_env]?.trim() ?? '';
   if (secret === '') {
-    throw new UserError(`agent.auth_env names ${config.auth_env}, which is not set`, {
-      hint: 'Set it for every worker, or leave auth_env out when the agent wants no secret.',
-    });
+    throw new MissingVariableError(
+      `agent.auth_env names ${config.auth_env}, which is not set`,
+      'Leave auth_env out when the agent wants no secret.',
+    );
   }
   if (/^[\x20-\x7e]+$/.test(secret)) return secret;
   throw new UserError(`the secret in ${config.auth_env} holds a line break or a letter beyond ASCII`, {

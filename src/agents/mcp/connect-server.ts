@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
-import { ModelError, UserError } from '../../core/errors.ts';
+import { MissingVariableError, ModelError } from '../../core/errors.ts';
 import { installedPackage } from '../../core/installed-package.ts';
 import type { McpServerConfig } from '../../core/suite.ts';
 import { commandEnvironment, passedSecrets } from '../command/command-environment.ts';
@@ -111,19 +111,20 @@ function commandLink(config: McpServerConfig, { env, suiteRoot, key }: ConnectOp
     program,
     args: config.args ?? [],
     cwd: suiteRoot,
-    env: commandEnvironment(env, passed),
+    env: commandEnvironment(env, passed, `${key}.env`),
     maxBytes: MAX_BYTES,
   });
   const transport = createProcessTransport(process);
   return { transport, leave: () => Promise.resolve(), secrets: passedSecrets(env, passed), process };
 }
 
-function httpLink(config: McpServerConfig, url: string, { env }: ConnectOptions): Link {
+function httpLink(config: McpServerConfig, url: string, { env, key }: ConnectOptions): Link {
   const token = config.token_env === undefined ? null : (env[config.token_env]?.trim() ?? '');
   if (token === '') {
-    throw new UserError(`mcp: the variable ${config.token_env} of server ${config.name} is not set`, {
-      hint: 'Every worker needs it: it holds the bearer token.',
-    });
+    throw new MissingVariableError(
+      `${key}.token_env names ${config.token_env}, which is not set`,
+      `It holds the bearer token for server ${config.name}.`,
+    );
   }
   const fetch = createGuardedFetch({
     typed: new URL(url),

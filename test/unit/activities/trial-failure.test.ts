@@ -5,7 +5,7 @@ import { CANCEL_FAILURE, STOP_FAILURE } from '../../../src/core/failure-types.ts
 import { type Consequence, consequenceOf } from '../../../src/activities/trial-failure.ts';
 import { FencedError } from '../../../src/activities/trial-model.ts';
 import { WorkerCrashError } from '../../../src/agents/module/worker-crash.ts';
-import { ModelError, type ModelErrorKind, UserError } from '../../../src/core/errors.ts';
+import { MissingVariableError, ModelError, type ModelErrorKind, UserError } from '../../../src/core/errors.ts';
 import type { Db } from '../../../src/db/connect.ts';
 import { recordModelFailure } from '../../../src/db/model-failures.ts';
 
@@ -28,6 +28,7 @@ async function consequence(
     canceled: more.canceled ?? false,
     shutdown: more.shutdown ?? false,
     random: () => more.random ?? 0,
+    worker: 'Worker 7 on here',
   });
   return { ...result, counter: record.mock.calls[0]?.[3] ?? null };
 }
@@ -131,7 +132,26 @@ test('a stop ends the evaluation, with its cause as detail', async () => {
 
 test('what only the user can mend stops the evaluation and says how', async () => {
   const failure = failureOf(await consequence(new UserError('agent.ts: no default export', { hint: 'export one' })));
-  expect(failure).toMatchObject({ type: STOP_FAILURE, message: 'agent.ts: no default export; export one' });
+  expect(failure).toMatchObject({ type: STOP_FAILURE, message: 'agent.ts: no default export. Export one' });
+});
+
+test.each([
+  ['no module.', 'it was looked for here', 'no module. It was looked for here'],
+  ['no card', 'card_url is its address', 'no card. card_url is its address'],
+  ['no suite', '`assay init` writes one', 'no suite. `assay init` writes one'],
+  ['no card', null, 'no card'],
+])('message and hint are sentences: %j, %j', async (message, hint, expected) => {
+  const error = new UserError(message, hint === null ? {} : { hint });
+  expect(failureOf(await consequence(error)).message).toBe(expected);
+});
+
+test('a variable that this process lacks stops as a refused key does, and names the process to restart', async () => {
+  const error = new MissingVariableError('agent.auth_env names TOK, which is not set', 'Leave it out.');
+  const { message, details } = failureOf(await consequence(error));
+  expect(message).toBe(
+    'agent.auth_env names TOK, which is not set. Worker 7 on here lacks it: set it there and restart that process. Leave it out.',
+  );
+  expect(details).toEqual([{ kind: 'unauthorized', message }]);
 });
 
 test('canceled: whatever the call ended with, no retry and nothing stored', async () => {

@@ -8,7 +8,7 @@ import { REPORT_EXTENSION } from '../../../../src/agents/a2a/remote-parts.ts';
 import { sleep } from '../../../../src/agents/sleep.ts';
 import type { A2aAgentConfig } from '../../../../src/core/a2a-config.ts';
 import type { EvalCase } from '../../../../src/core/case.ts';
-import { UserError } from '../../../../src/core/errors.ts';
+import { MissingVariableError, UserError } from '../../../../src/core/errors.ts';
 import type { Suite } from '../../../../src/core/suite.ts';
 import type { Trajectory } from '../../../../src/core/trajectory.ts';
 import { caseOf, suiteOf } from '../trial-fixture.ts';
@@ -493,7 +493,10 @@ describe('cards', () => {
     const remote = await remoteOf({ token: 'right', behaviour: answers('ok') });
     const wrong = run(remote.url, { config: { auth_env: 'T' }, env: { T: 'wrong-token' } });
     await expect(wrong).rejects.toMatchObject({ name: 'ModelError', kind: 'unauthorized' });
-    await expect(run(remote.url, { config: { auth_env: 'T' } })).rejects.toThrow(UserError);
+    await expect(wrong).rejects.toThrow(/HTTP 401\. Set a valid token in the variable that auth_env \(agent\.auth_env/);
+    const none = run(remote.url, { config: { auth_env: 'T' } });
+    await expect(none).rejects.toThrow(MissingVariableError);
+    await expect(none).rejects.toThrow('auth_env names T, which is not set');
   });
 
   test.each([

@@ -9,7 +9,7 @@ import { WorkerCrashError } from '../../../../src/agents/module/worker-crash.ts'
 import { sleep } from '../../../../src/agents/sleep.ts';
 import { commandAgentSchema } from '../../../../src/core/agent-config.schema.ts';
 import type { EvalCase } from '../../../../src/core/case.ts';
-import { UserError } from '../../../../src/core/errors.ts';
+import { MissingVariableError, UserError } from '../../../../src/core/errors.ts';
 import type { Suite } from '../../../../src/core/suite.ts';
 import type { Trajectory } from '../../../../src/core/trajectory.ts';
 import { isRunning } from '../is-running.ts';
@@ -140,14 +140,26 @@ describe('a program', () => {
         NODE_OPTIONS: '--no-warnings',
         LD_LIBRARY_PATH: '/tmp',
         WANTED: 'yes',
+        EMPTY: '',
       },
-      config: { pass_env: ['WANTED', 'NOT_SET'], env: { MINE: 'set' } },
+      config: { pass_env: ['WANTED', 'EMPTY'], env: { MINE: 'set' } },
     });
     const seen = JSON.parse(answer ?? '') as Record<string, string>;
     // The shell that watches over the program may set these of its own.
     const names = Object.keys(seen).filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name));
-    expect(names.sort()).toEqual(['LANG', 'MINE', 'PATH', 'WANTED']);
+    expect(names.sort()).toEqual(['EMPTY', 'LANG', 'MINE', 'PATH', 'WANTED']);
     expect(answer).not.toContain('canary');
+  });
+
+  test('a variable it is to get that is not set stops with its name, before the program is started', async () => {
+    const env = { PATH: process.env['PATH'] ?? '', WANTED: 'yes' };
+    const error: unknown = await run('environment', { env, config: { pass_env: ['WANTED', 'NOT_SET'] } }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(MissingVariableError);
+    expect(error).toMatchObject({ message: 'agent.pass_env names NOT_SET, which is not set' });
+    const own = { pass_env: ['MINE'], env: { MINE: 'set' } };
+    expect((await run('environment', { env, config: own })).answer).toContain('"MINE":"set"');
   });
 
   test('D9: a secret passed on to it is neither in the answer nor in what it logged', async () => {

@@ -10,7 +10,7 @@ import { createMcpTools } from '../../../../src/agents/mcp/mcp-tools.ts';
 import type { ToolOutcome } from '../../../../src/agents/mock/mock-world.ts';
 import { createOpenAiAgent } from '../../../../src/agents/openai/openai-agent.ts';
 import type { ToolSource } from '../../../../src/agents/trial-world.ts';
-import { UserError } from '../../../../src/core/errors.ts';
+import { MissingVariableError, UserError } from '../../../../src/core/errors.ts';
 import type { JsonObject } from '../../../../src/core/json.ts';
 import type { McpServerConfig } from '../../../../src/core/suite.ts';
 import type { ToolCall } from '../../../../src/core/trajectory.ts';
@@ -193,6 +193,12 @@ describe('a stdio server', () => {
   });
 });
 
+test('a stdio server that is to get a variable that is not set is not started: the user’s error', async () => {
+  const error = await openServers([stdio({ env: ['SECRET_OF_WORKER', 'NOT_SET'] })]).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(MissingVariableError);
+  expect(error).toMatchObject({ message: 'mcp[0].env names NOT_SET, which is not set' });
+});
+
 describe('a streamable HTTP server', () => {
   let server: Server;
   let seen: (string | undefined)[];
@@ -236,7 +242,9 @@ describe('a streamable HTTP server', () => {
   });
 
   test('a variable that is not set is the user’s error', async () => {
-    await expect(openServers([http({ token_env: 'MCP_TOKEN' })])).rejects.toThrow('MCP_TOKEN');
+    const error = await openServers([http({ token_env: 'MCP_TOKEN' })]).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(MissingVariableError);
+    expect(error).toMatchObject({ message: 'mcp[0].token_env names MCP_TOKEN, which is not set' });
   });
 
   test('that goes away in a trial is an error of the tool', async () => {
