@@ -40,8 +40,8 @@ async function open(env: Record<string, string>): Promise<Workplace> {
 }
 
 test.each([
-  ['run joins', ['run', 'suite.yaml']],
-  ['resume opens', ['resume', 'moved']],
+  ['run joins', ['run', 'suite.yaml', '--budget-usd', '5']],
+  ['resume opens', ['resume', 'moved', '--budget-usd', '5']],
 ])(
   'R8: a stopped evaluation that %s again takes address and name of the secret from the suite as it is now',
   async (_, again) => {
@@ -55,7 +55,10 @@ test.each([
     expect(ran.err).toContain('agent.auth_env is taken from the suite as it is now: NEW_TOKEN (was OLD_TOKEN)');
     expect(ran.code).toBe(0);
     const row = await findEvaluation(place.db, 'moved');
-    expect(row).toMatchObject({ status: 'completed', definition: { agent: { url: right, auth_env: 'NEW_TOKEN' } } });
+    expect(row).toMatchObject({
+      status: 'completed',
+      definition: { agent: { url: right, auth_env: 'NEW_TOKEN' }, budget_usd: 5 },
+    });
     expect((await place.run('list', '--json')).out.match(/"moved"/g)).toHaveLength(1);
   },
 );
