@@ -21,20 +21,25 @@ export const toolSchema: Scorer = (input) => {
   const problems = calls.flatMap((call) => problemsOf(call, tools));
   const wrong = new Set(problems.map(({ index }) => index)).size;
   const first = problems[0];
+  // With no tool known there is nothing they could have failed: that is no pass.
+  const unknown = first === undefined && tools.size === 0;
   return [
     {
       scorer: 'tool_schema',
       dimension: null,
-      value: (calls.length - wrong) / calls.length,
-      passed: wrong === 0,
-      reason:
-        first === undefined
-          ? `${calls.length} calls fit their tools`
-          : `call ${first.index + 1} \`${first.tool}\`: ${first.message}`,
+      value: unknown ? null : (calls.length - wrong) / calls.length,
+      passed: unknown ? null : wrong === 0,
+      reason: reasonOf(calls.length, first, unknown),
       details: { problems: problems.slice(0, 20).map((problem) => ({ ...problem })) },
     },
   ];
 };
+
+function reasonOf(calls: number, first: CallProblem | undefined, unknown: boolean): string {
+  if (first !== undefined) return `call ${first.index + 1} \`${first.tool}\`: ${first.message}`;
+  if (unknown) return 'not scored: no tool is known to check the calls against';
+  return calls === 1 ? '1 call fits its tool' : `${calls} calls fit their tools`;
+}
 
 function problemsOf(call: ToolCall, tools: ReadonlyMap<string, ToolDefinition>): CallProblem[] {
   const at = { index: call.index, tool: call.tool };

@@ -222,6 +222,8 @@ describe('efficiency and limits', () => {
     expect(of([{ tool: 'f', args: { x: 'a' } }])?.reason).toContain('$.x: wanted integer');
     expect(of([{ tool: 'f', args: {} }])?.reason).toContain('$.x: required');
     expect(of([{ tool: 'g' }])?.reason).toContain('no such tool');
+    expect(scoresOf({}, [{ tool: 'f' }])['tool_schema']).toMatchObject({ value: null, passed: null });
+    expect(of([{ tool: 'f', args: { x: 1 } }])?.reason).toBe('1 call fits its tool');
     // One that answered is the agent's own.
     expect(of([{ tool: 'g', result: 'there' }])).toMatchObject({ value: 1 });
     expect(
