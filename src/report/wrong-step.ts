@@ -18,7 +18,15 @@ function shorten(reason: string, columns: number): string {
   // A short value leaves its share to the other.
   const wantedRoom = Math.max(half, room - displayWidth(got));
   const gotRoom = Math.max(room - half, room - displayWidth(wanted));
-  return truncateStart(head, headRoom) + truncate(wanted, wantedRoom) + truncate(got, gotRoom);
+  return endOf(head, headRoom) + truncate(wanted, wantedRoom) + truncate(got, gotRoom);
+}
+
+/** The end of a text in at most `columns`, after `… `; where it can, it begins with a whole word. */
+function endOf(text: string, columns: number): string {
+  const cut = truncateStart(text, columns);
+  if (cut === text) return text;
+  const word = cut.indexOf(' ');
+  return word > 0 && word < cut.length - 1 ? `…${cut.slice(word)}` : cut;
 }
 
 /**

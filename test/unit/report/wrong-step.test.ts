@@ -15,6 +15,15 @@ test('a wrong step too long for its lines still says what was wanted and what wa
   );
 });
 
+test('what leads up to the wrong values is cut between words', () => {
+  for (let width = 66; width <= 90; width++) {
+    const text = wrapReason(LEAD, LONG, width, 2).join(' ').slice(LEAD.length);
+    const [, kept = ''] = /^\s*…(.*?)wanted /.exec(text) ?? [];
+    expect(kept).not.toBe('');
+    expect(LONG).toContain(` ${kept.trimStart()}`);
+  }
+});
+
 test('what fits stays whole; another reason is cut at its end', () => {
   expect(wrapReason('', 'wanted 7, got 30', 72, 2)).toEqual(['wanted 7, got 30']);
   const prose = 'word '.repeat(60).trim();
