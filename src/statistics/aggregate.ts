@@ -179,6 +179,30 @@ function createOwnScores(): { add(result: CaseResult): void; finish(): Metric[] 
   };
 }
 
+type OptionalParts = Pick<EvaluationResult, 'own_scores' | 'no_answer' | 'judge_variance'>;
+
+/** What only some evaluations have. */
+function createOptionalParts(): { add(result: CaseResult): void; finish(): OptionalParts } {
+  const judging = createJudgeVariance();
+  const unanswered = createNoAnswer();
+  const own = createOwnScores();
+  return {
+    add(result) {
+      for (const part of [judging, unanswered, own]) part.add(result);
+    },
+    finish() {
+      const variance = judging.finish();
+      const noAnswer = unanswered.finish();
+      const ownScores = own.finish();
+      return {
+        ...(ownScores.length === 0 ? {} : { own_scores: ownScores }),
+        ...(noAnswer === undefined ? {} : { no_answer: noAnswer }),
+        ...(variance === undefined ? {} : { judge_variance: variance }),
+      };
+    },
+  };
+}
+
 function createAverages(): { add(values: readonly (number | null)[]): void; finish(): (number | null)[] } {
   const byK: MomentsAccumulator[] = [];
   return {
@@ -202,9 +226,7 @@ export function createAggregator(): Aggregator {
   const groups = createGroups();
   const stability = createStability();
   const diagnosis = createDiagnosis();
-  const judging = createJudgeVariance();
-  const unanswered = createNoAnswer();
-  const own = createOwnScores();
+  const optional = createOptionalParts();
   const passAt = createAverages();
   const passHat = createAverages();
   const latencies = createNumberList();
@@ -217,7 +239,7 @@ export function createAggregator(): Aggregator {
       }
       last = result.case_id;
       addTotals(totals, result);
-      for (const part of [metrics, groups, stability, diagnosis, judging, unanswered, own]) part.add(result);
+      for (const part of [metrics, groups, stability, diagnosis, optional]) part.add(result);
       passAt.add(result.pass_at_k);
       passHat.add(result.pass_hat_k);
       for (const latency of result.latency_by_trial) if (latency !== null) latencies.add(latency);
@@ -230,9 +252,7 @@ export function createAggregator(): Aggregator {
       const sorted = latencies.sorted();
       const share = unscoredShare(totals);
       const { violations: _, ...counted } = totals;
-      const variance = judging.finish();
-      const noAnswer = unanswered.finish();
-      const ownScores = own.finish();
+      const parts = optional.finish();
       return {
         ...counted,
         metrics: allMetrics(ownMetrics(totals, stable, byCase), byCase),
@@ -246,13 +266,11 @@ export function createAggregator(): Aggregator {
           metrics: byCase,
           stability: stable,
           unscoredShare: share,
-          noAnswer,
+          noAnswer: parts.no_answer,
           plannedTrials: totals.planned_trials,
           failedTrials: totals.counts.failed,
         }),
-        ...(ownScores.length === 0 ? {} : { own_scores: ownScores }),
-        ...(noAnswer === undefined ? {} : { no_answer: noAnswer }),
-        ...(variance === undefined ? {} : { judge_variance: variance }),
+        ...parts,
       };
     },
   };
