@@ -15,11 +15,19 @@ console.log(
 );
 
 // Held by a stack in the background of this script, so that the second suite need not start it again.
-const stack = await import('../src/local/stack.ts');
-const held = await stack.ensureStack({
-  home: path.join(root, '.assay'),
+const [{ ensureStack }, { homeFolder }, { UserError }] = await Promise.all([
+  import('../src/local/stack.ts'),
+  import('../src/config.ts'),
+  import('../src/core/errors.ts'),
+]);
+const held = await ensureStack({
+  home: homeFolder(process.env, root),
   env: process.env,
   log: (line) => console.error(line),
+}).catch((error: unknown) => {
+  if (!(error instanceof UserError)) throw error;
+  console.error(`${error.message}${error.hint === null ? '' : `\n  → ${error.hint}`}`);
+  process.exit(error.exitCode);
 });
 const codes: number[] = [];
 try {

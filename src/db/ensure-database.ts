@@ -14,8 +14,26 @@ export async function probeDatabase(databaseUrl: string): Promise<string | null>
   }
 }
 
+/**
+ * Creates the database that the address names, when the server does not have it, on a server that may be too busy to answer:
+ * null when it is there, else why it cannot be known yet. Asking again does no harm.
+ */
+export async function tryEnsureDatabase(databaseUrl: string): Promise<string | null> {
+  try {
+    await ensureDatabase(databaseUrl);
+    return null;
+  } catch (error) {
+    // A server that answered in time and said no says the same again.
+    if (error instanceof DatabaseError && !PASSING.has(error.code ?? '')) throw error;
+    return error instanceof Error ? error.message || error.name : String(error);
+  }
+}
+
+/** Starting up, shutting down, too many connections; and what an earlier attempt, given up on, has created meanwhile. */
+const PASSING: ReadonlySet<string> = new Set(['57P03', '57P01', '53300', '42P04', '23505']);
+
 /** Creates the database that the address names, when the server does not have it. */
-export async function ensureDatabase(databaseUrl: string): Promise<void> {
+async function ensureDatabase(databaseUrl: string): Promise<void> {
   const name = decodeURIComponent(new URL(databaseUrl).pathname.slice(1));
   const maintenance = new URL(databaseUrl);
   maintenance.pathname = '/postgres';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { EXIT, UserError } from '../core/errors.ts';
-import { ensureDatabase, probeDatabase } from '../db/ensure-database.ts';
+import { probeDatabase, tryEnsureDatabase } from '../db/ensure-database.ts';
 import { describeFileError, hasCode } from './system-error.ts';
 import { spawnDetached, tailOfLog, type DetachedProcess } from './detached-process.ts';
 import {
@@ -17,7 +17,7 @@ import {
 } from './process-identity.ts';
 import { findPostgresBinaries, type PostgresPlace } from './postgres-place.ts';
 import { stopProcess } from './stop-process.ts';
-import { waitFor } from './wait.ts';
+import { waitFor, type Clock } from './wait.ts';
 
 const USER = 'assay';
 const DATABASE = 'assay';
@@ -107,6 +107,7 @@ export async function startPostgres(
     const started = await launch(place, port, logFile);
     try {
       await waitUntilReady(home, port, started, logFile, log);
+      await waitForDatabase(embeddedDatabaseUrl(home, port), { logFile, log });
     } catch (error) {
       if (started.ended() === null) await stopProcess(started.identity, 'SIGINT', 5000);
       // Backends of a killed server hold its shared memory for a moment; then a new one refuses to start.
@@ -117,9 +118,27 @@ export async function startPostgres(
       }
       throw error;
     }
-    await ensureDatabase(embeddedDatabaseUrl(home, port));
     return started.identity;
   }
+}
+
+/**
+ * Waits until the server has the database that the address names: a busy machine answers late, and is asked again.
+ * @throws UserError (exit 4) when it does not in time.
+ */
+export async function waitForDatabase(
+  databaseUrl: string,
+  wait: { logFile: string; log: (line: string) => void; clock?: Clock },
+): Promise<void> {
+  const { port } = new URL(databaseUrl);
+  await waitFor({
+    what: `the database of Postgres at 127.0.0.1:${port}`,
+    probe: () => tryEnsureDatabase(databaseUrl),
+    timeoutMs: START_TIMEOUT_MS,
+    log: wait.log,
+    hint: `The machine may be too busy; try again. See ${wait.logFile}, or set DATABASE_URL to a Postgres of your own.`,
+    ...(wait.clock === undefined ? {} : { clock: wait.clock }),
+  });
 }
 
 async function launch(place: PostgresPlace, port: number, logFile: string): Promise<DetachedProcess> {
