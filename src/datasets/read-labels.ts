@@ -1,4 +1,5 @@
 import { extname, resolve } from 'node:path';
+import { didYouMean, nearest } from '../core/did-you-mean.ts';
 import { InputError } from '../core/errors.ts';
 import type { Problem } from '../core/errors.ts';
 import type { Json, JsonObject } from '../core/json.ts';
@@ -88,6 +89,11 @@ function rowOf(source: SourceValue, reviewer: string | undefined, report: Report
     return null;
   }
   const { fields, written } = fieldsOf(value);
+  const slips = Object.keys(value).filter((name) => !isKnown(name) && missing(nearest(name, WRITTEN), fields));
+  for (const name of slips) {
+    report(errorAt(source.place([name], 'key'), `unknown key "${name}"${didYouMean(name, WRITTEN)}`));
+  }
+  if (slips.length > 0) return null;
   const label = fields['label'] ?? null;
   if (label === null || label === '') return 'blank';
   let good = true;
@@ -117,6 +123,17 @@ function rowOf(source: SourceValue, reviewer: string | undefined, report: Report
     prompt_hash: idOf(fields['promptHash']),
     place: source.place([written['label'] ?? 'label']),
   };
+}
+
+const WRITTEN = [...KEYS, ...Object.keys(SPELLINGS)];
+
+function isKnown(name: string): boolean {
+  return WRITTEN.includes(name);
+}
+
+/** True for a known key that the line does not have: the one nearest to it is a slip, not a key of the user's own. */
+function missing(key: string | null, fields: Record<string, Json | undefined>): boolean {
+  return key !== null && fields[SPELLINGS[key] ?? key] === undefined;
 }
 
 function fieldsOf(value: JsonObject): { fields: Record<string, Json | undefined>; written: Record<string, string> } {

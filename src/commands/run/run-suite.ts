@@ -6,6 +6,7 @@ import { createEvaluation, type NewEvaluation, trialsOf } from '../../db/create-
 import { type EvaluationRow, findEvaluation, findJoinable, reopenEvaluation } from '../../db/evaluations.ts';
 import { newEvaluation } from '../../db/new-evaluation.ts';
 import { setConcurrency } from '../../db/set-concurrency.ts';
+import { plural } from '../../report/format.ts';
 import type { CommandContext } from '../context.ts';
 import { detach } from './detach.ts';
 import { movedDefinition, noteMoved } from './moved-places.ts';
@@ -88,7 +89,7 @@ async function joinOrCreate(
       : await findJoinable(session.db, { suite: wanted.suite.name, hashes: wanted.hashes, plannedTrials: planned }));
   if (found === null) {
     await createEvaluation(session.db, wanted);
-    context.stderr(`evaluation ${wanted.id}: ${wanted.cases.length} cases, ${planned} trials\n`);
+    context.stderr(`evaluation ${wanted.id}: ${plural(wanted.cases.length, 'case')}, ${plural(planned, 'trial')}\n`);
     return (await findEvaluation(session.db, wanted.id)) as EvaluationRow;
   }
   const row = await reconcile(session.client, session.db, found);

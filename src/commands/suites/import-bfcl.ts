@@ -7,6 +7,7 @@ import { isJsonObject } from '../../core/json.ts';
 import { caseFromBfcl } from '../../datasets/shapes/bfcl.ts';
 import { readJsonl } from '../../datasets/readers/read-jsonl.ts';
 import { errorAt } from '../../datasets/readers/source.ts';
+import { plural } from '../../report/format.ts';
 import type { CommandContext } from '../context.ts';
 import { writeNewFiles } from './write-new-files.ts';
 
@@ -57,7 +58,7 @@ export async function importBfcl(context: CommandContext, flags: ImportBfclFlags
     context.stdout(`${JSON.stringify({ ...summary, renamedTools: Object.fromEntries(renamed) })}\n`);
     return;
   }
-  context.stdout(`${cases.length} cases → ${suite}\n`);
+  context.stdout(`${plural(cases.length, 'case')} → ${suite}\n`);
   if (renamed.size > 0) {
     const [from, to] = [...renamed][0] ?? ['', ''];
     const why = 'endpoints accept letters, digits, _ and - in tool names';

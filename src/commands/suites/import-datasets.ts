@@ -9,6 +9,7 @@ import { readText } from '../../datasets/readers/read-text.ts';
 import { parseYamlSource } from '../../datasets/readers/read-yaml.ts';
 import { errorAt } from '../../datasets/readers/source.ts';
 import { compileLinear } from '../../scorers/values/linear-regex.ts';
+import { plural } from '../../report/format.ts';
 import type { CommandContext } from '../context.ts';
 import { writeNewFiles } from './write-new-files.ts';
 
@@ -82,7 +83,7 @@ async function write(context: CommandContext, flags: ImportDatasetFlags, importe
     context.stdout(`${JSON.stringify({ suite, cases: cases.length, notImported: left })}\n`);
     return;
   }
-  context.stdout(`${cases.length} cases → ${suite}\n`);
+  context.stdout(`${plural(cases.length, 'case')} → ${suite}\n`);
   if (left.length > 0) context.stdout(`Not imported (${left.length}):\n${leftLines(left)}`);
   context.stdout(`Next: assay lint ${suite} · assay run ${suite}\n`);
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { finished } from 'node:stream/promises';
 import { readToolCall } from '../../agents/openai/read-tool-call.ts';
 import type { EvalCase } from '../../core/case.ts';
+import { didYouMean, nearest } from '../../core/did-you-mean.ts';
 import { InputError, UserError } from '../../core/errors.ts';
 import type { Problem } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json.ts';
@@ -17,6 +18,7 @@ import { loadSuite } from '../../datasets/load-suite.ts';
 import { readCases } from '../../datasets/read-cases.ts';
 import { parseJsonSource } from '../../datasets/readers/read-json.ts';
 import { errorAt } from '../../datasets/readers/source.ts';
+import { plural } from '../../report/format.ts';
 import { trajectoryFromRecord } from '../../scorers/trajectories/from-record.ts';
 import { scoreTrial } from '../../scorers/index.ts';
 import type { ScoreDraft, ScoringSuite } from '../../scorers/scorer.ts';
@@ -42,6 +44,8 @@ const DEFAULT_SUITE: RecordedSuite = {
   tools: [],
   prices: {},
 };
+/** Keys of the case id, and a key that is often written for them. */
+const ID_KEYS = ['caseId', 'case_id', 'case', 'id'];
 const MOST_PROBLEMS = 100;
 /** Trials in the hands of the suite's own scorers: enough for every core, few enough for any memory. */
 const TRIALS_AT_ONCE = 64;
@@ -132,9 +136,14 @@ class TrajectoryReader {
     if (!parsed.ok) return fail([], '');
     if (!isJsonObject(record)) return fail([], 'expected an object: {"caseId": …, "trial": …, "messages": […]}');
     const id = record['caseId'] ?? record['case_id'];
-    if (typeof id !== 'string') return fail(['caseId'], '"caseId": expected the id of a case');
+    if (typeof id !== 'string') {
+      const near = id === undefined ? Object.keys(record).find((key) => nearest(key, ID_KEYS) !== null) : undefined;
+      const slip = near === undefined ? '' : `; the record has "${near}": write "caseId"`;
+      return fail(near === undefined ? ['caseId'] : [near], `"caseId": expected the id of a case${slip}`);
+    }
     const evalCase = this.#cases.get(id);
-    if (evalCase === undefined) return fail(['caseId'], `no case has the id "${id.slice(0, 300)}"`);
+    if (evalCase === undefined)
+      return fail(['caseId'], `no case has the id "${id.slice(0, 300)}"${didYouMean(id, this.#cases.keys())}`);
     const trial = this.#takeTrial(id, record['trial'] ?? null);
     if (typeof trial === 'string') return fail(['trial'], trial);
     const read = trajectoryFromRecord(record, { readToolCall });
@@ -203,5 +212,5 @@ async function writeLines(context: CommandContext, out: string | undefined, line
       cause: error,
     });
   }
-  context.stderr(`${lines.length} trials scored, written to ${out}\n`);
+  context.stderr(`${plural(lines.length, 'trial')} scored, written to ${out}\n`);
 }

@@ -147,6 +147,15 @@ describe('assay calibrate on a file with both sides', () => {
     expect((error as UserError).message).toMatch(wanted);
   });
 
+  test('a slip in a key is named instead of a line without a label; keys of the user’s own are passed over', async () => {
+    const row = { caseId: 'a', dimension: 'answer_quality', lable: 'pass', judge: 'pass' };
+    const caught: unknown = await calibrate('slip.jsonl', lines([row])).catch((error: unknown) => error);
+    if (!(caught instanceof InputError)) throw caught;
+    expect(caught.problems).toMatchObject([{ line: 1, message: 'unknown key "lable" (did you mean "label"?)' }]);
+    const fine = { caseId: 'a', dimension: 'answer_quality', label: 'pass', judge: 'pass', labels: 2, input: 'x' };
+    expect((await calibrate('fine.jsonl', lines([fine]))).exitCode).toBe(0);
+  });
+
   test('neither an evaluation nor a file, and a missing file', async () => {
     const nothing = runCommand(registerCalibrate, ['calibrate'], { cwd: folder });
     await expect(nothing).rejects.toThrow('Name an evaluation, a file of labels, or both.');

@@ -174,6 +174,23 @@ describe('assay score', () => {
     expect(out).toBe('');
   });
 
+  test('a slip in the key or the id of a case is named, with what was meant', async () => {
+    const problemsOf = async (record: object): Promise<string[]> => {
+      const caught: unknown = await score([CASE], [record]).catch((error: unknown) => error);
+      if (!(caught instanceof InputError)) throw caught;
+      return caught.problems.map(({ message }) => message);
+    };
+    const slip = '"caseId": expected the id of a case; the record has ';
+    expect(await problemsOf({ case: CASE.id, messages: MESSAGES })).toEqual([`${slip}"case": write "caseId"`]);
+    expect(await problemsOf({ caseid: CASE.id, messages: MESSAGES })).toEqual([`${slip}"caseid": write "caseId"`]);
+    expect(await problemsOf({ messages: MESSAGES })).toEqual(['"caseId": expected the id of a case']);
+    expect(await problemsOf({ caseId: 'refund2', messages: MESSAGES })).toEqual([
+      'no case has the id "refund2" (did you mean "refund-2"?)',
+    ]);
+    await score([CASE], [{ caseId: CASE.id, messages: MESSAGES }], ['--out', 'one.jsonl']);
+    expect(err).toBe('1 trial scored, written to one.jsonl\n');
+  });
+
   test('D6: NaN and Infinity are no JSON: refused with their place, never 0', async () => {
     const bad = [
       '{"caseId": "refund-2", "trial": 1, "tool_calls": [], "usage": {"input": NaN}}',
@@ -193,7 +210,7 @@ describe('assay score', () => {
   test('--out writes a file; a folder that is not there is said', async () => {
     await score([CASE], [{ caseId: 'refund-2', messages: MESSAGES }], ['--out', 'scores.jsonl']);
     expect(out).toBe('');
-    expect(err).toContain('1 trials scored');
+    expect(err).toContain('1 trial scored');
     expect(JSON.parse(await readFile(path.join(folder, 'scores.jsonl'), 'utf8'))).toMatchObject({ passed: true });
     await expect(score([CASE], [{ caseId: 'refund-2', messages: MESSAGES }], ['--out', 'no/where/x'])).rejects.toThrow(
       UserError,
