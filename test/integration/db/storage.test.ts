@@ -309,7 +309,7 @@ async function storeMany(own: Db): Promise<void> {
   await storeEvaluation(own, 'many', []);
   await sql`
     insert into evaluation_case (evaluation_id, position, case_id, content_hash, content, trials, first_ordinal)
-    select 'many', n, 'case-' || lpad(n::text, 6, '0'), 'h', jsonb_build_object('id', 'case-' || lpad(n::text, 6, '0')), 4, n * 4 from generate_series(0, 4999) n`.execute(
+    select 'many', n, 'case-' || lpad(n::text, 6, '0'), 'h', jsonb_build_object('id', 'case-' || lpad(n::text, 6, '0'), 'expected', '{}'::jsonb), 4, n * 4 from generate_series(0, 4999) n`.execute(
     own,
   );
   await sql`
