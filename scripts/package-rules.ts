@@ -8,11 +8,14 @@ const NEEDED = [
   'dist/src/client.js',
   'dist/src/index.js',
   'dist/src/index.d.ts',
-  'dist/src/agents/module-child.js',
+  'dist/src/agents/module/module-child.js',
   'dist/workflow-bundle.js',
   'dist/migrations/0001-evaluations.js',
   'prompts/en/task_completion.txt',
   'prompts/zh/task_completion.txt',
+  'prompts/en/pairwise.txt',
+  'examples/agents/function/agent.ts',
+  'examples/custom-scorer/citations.ts',
   'examples/init/suite.yaml',
   'examples/init/github-workflow.yml',
   'examples/energy/suite.yaml',
@@ -35,7 +38,7 @@ export function contentProblems(files: readonly string[], unpackedBytes: number)
   for (const file of files) {
     if (/(^|\/)(test|bench|node_modules|\.assay|\.ci)\//.test(file) || /\.test\./.test(file)) {
       problems.push(`the package holds ${file}: tests and working folders do not belong there`);
-    } else if (/\.[cm]?tsx?$/.test(file) && !/\.d\.[cm]?ts$/.test(file) && file !== 'examples/init/agent.ts') {
+    } else if (/\.[cm]?tsx?$/.test(file) && !/\.d\.[cm]?ts$/.test(file) && !file.startsWith('examples/')) {
       problems.push(`the package holds TypeScript source: ${file}`);
     } else if (/(^|\/)\.(env|npmrc)|\.(pem|key|tgz|log|map)$/.test(file)) {
       problems.push(`the package holds ${file}, which must not be published`);

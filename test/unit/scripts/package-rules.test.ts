@@ -21,7 +21,7 @@ test.each([
   expect(contentProblems([...NEEDED, file], 0)).toEqual([expect.stringContaining(why)]);
 });
 
-test('declarations and the agent template are TypeScript that belongs there', () => {
+test('declarations and the examples, which users copy, are TypeScript that belongs there', () => {
   expect(contentProblems([...NEEDED, 'dist/src/core/case.d.ts', 'examples/init/agent.ts'], 0)).toEqual([]);
 });
 
