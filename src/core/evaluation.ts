@@ -183,10 +183,8 @@ export interface CaseResult extends CaseFacts {
   canceled_trials: number;
   missing_trials: number;
   violations: number;
-  /** By metric name. */
+  /** By metric name; the suite's own scorers are metrics too. */
   metrics: Record<string, MetricOfCase>;
-  /** Scores of the suite's own scorers, by name. Left out: it has none. */
-  own_scores?: Record<string, MetricOfCase>;
   /** pass@k and pass^k for k = 1..trials; null when k exceeds the scored trials. */
   pass_at_k: (number | null)[];
   pass_hat_k: (number | null)[];
@@ -301,7 +299,7 @@ export interface EvaluationResult {
   /** Distinct error kinds of errored and unscored trials, with how many. */
   error_kinds: Record<string, number>;
   diagnosis: Diagnosis[];
-  /** Means of the suite's own scorers, by name: neither compared nor gated. Left out: it has none. */
+  /** The metrics of the suite's own scorers once more, by name. Left out: it has none. */
   own_scores?: Metric[];
   /** Left out: there are none. */
   no_answer?: NoAnswer;

@@ -6,7 +6,7 @@ import { FURTHER_DIMENSIONS, METRICS } from './evaluation.ts';
 import { retrievalSchema } from './retrieval-config.schema.ts';
 import { jsonObject, strictObject } from './strict-object.schema.ts';
 import { DEFAULT_JUDGE_DIMENSIONS, JUDGE_AGGREGATES, JUDGE_DIMENSIONS, PERSONAL_DATA_KINDS, votesOf } from './suite.ts';
-import type { Suite } from './suite.ts';
+import type { GateConfig, Suite } from './suite.ts';
 
 const text = z.string().min(1, { error: 'must not be empty' });
 const names = z.array(text);
@@ -150,10 +150,10 @@ const toolScore = strictObject({
   profile: z.enum(['weighted', 'source', 'bfcl']).default('weighted'),
 }).prefault({});
 
-/** One gate as it is stored; the short forms of a suite file are written out before (datasets/gates.ts). */
-export const gateSchema = strictObject({
+/** A metric: one of Assay's, or the name of a scorer of the suite's own; which there are, {@link gateSchemaOf} knows. */
+const gate = {
   name: text,
-  metric: z.enum([...METRICS, ...FURTHER_DIMENSIONS]),
+  metric: text,
   min: z.number().exactOptional(),
   max: z.number().exactOptional(),
   exclusive: z.boolean().exactOptional(),
@@ -161,9 +161,15 @@ export const gateSchema = strictObject({
   tag: text.exactOptional(),
   difficulty: text.exactOptional(),
   dimension: text.exactOptional(),
-}).refine((gate) => (gate.min === undefined) !== (gate.max === undefined), {
-  error: 'expected exactly one of min and max',
-});
+};
+
+/** One gate of a suite file; its short forms are written out before (datasets/checks/gates.ts). */
+export function gateSchemaOf(ownScorers: readonly string[]): z.ZodType<GateConfig> {
+  const metric = z.enum([...METRICS, ...FURTHER_DIMENSIONS, ...ownScorers]);
+  return strictObject({ ...gate, metric }).refine(({ min, max }) => (min === undefined) !== (max === undefined), {
+    error: 'expected exactly one of min and max',
+  });
+}
 
 const regression = strictObject({
   alert: share.default(0.05),
@@ -249,7 +255,7 @@ export const suiteSchema: z.ZodType<Suite> = strictObject(
       .array(customScorer)
       .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, { error: 'two have one name' })
       .exactOptional(),
-    gates: z.array(gateSchema).default([]),
+    gates: z.array(strictObject(gate)).default([]),
     gates_off: names.default([]),
     regression,
     budget_usd: money.exactOptional(),

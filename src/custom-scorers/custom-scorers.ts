@@ -13,6 +13,7 @@ import type { CustomScorerConfig } from '../core/suite.ts';
 import type { CustomScorerInput } from '../scorers/custom/custom-scorer.ts';
 import { readCustomScore, unscored } from '../scorers/custom/read-custom-score.ts';
 import type { ScoreDraft, ScoringSuite } from '../scorers/scorer.ts';
+import { loadFailure, SCORER_HINT } from './load-failure.ts';
 import { scorerEnvironment } from './scorer-environment.ts';
 
 export interface CustomScorersOptions {
@@ -29,8 +30,8 @@ export interface CustomScorersOptions {
 /** The user's own scorers, each trial in a child process: one that throws, loops or dies costs its own score and nothing else. */
 export interface CustomScorers {
   /**
-   * The scores of one trial, in the order of the suite. Rejects only with `AbortError`: whatever the scorers do is a score,
-   * null with the cause where they gave none.
+   * The scores of one trial, in the order of the suite: whatever the scorers do is a score, null with the cause where they
+   * gave none. Rejects with `AbortError`, and with `UserError` where one cannot be loaded: every trial would be without it.
    */
   score(input: Omit<CustomScorerInput, 'options'>, signal: AbortSignal): Promise<ScoreDraft[]>;
   /** Ends every process once no trial is being scored. A trial that comes later is scored in processes made anew. */
@@ -109,23 +110,24 @@ async function scoreOne(
   let reusable = false;
   try {
     const path = resolve(suiteRoot, config.path);
-    await loadModule(child, { path, exportName: config.export ?? 'default' }, signal);
+    try {
+      await loadModule(child, { path, exportName: config.export ?? 'default' }, signal);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      throw new UserError(loadFailure(config, error.message), { hint: SCORER_HINT, cause: error });
+    }
     const task = { ...input, options: config.options } as unknown as Json;
     const result = await ask(child, config, task, signal);
     reusable = result.reusable;
     return result.score;
   } catch (error) {
     if (signal.aborted) throw abortError(signal);
-    if (error instanceof UserError || error instanceof WorkerCrashError) return unscored(config, causeOf(error));
+    if (error instanceof WorkerCrashError)
+      return unscored(config, error.message.replace('the agent module', "the scorer's module"));
     throw error;
   } finally {
     await pool.release(child, reusable);
   }
-}
-
-/** The process machinery is the agents': its messages name an agent module. */
-function causeOf(error: Error): string {
-  return error.message.replace('the agent module', "the scorer's module");
 }
 
 interface Asked {

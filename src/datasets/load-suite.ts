@@ -119,8 +119,18 @@ async function readParts(source: SourceValue, record: JsonObject, folder: SuiteF
   const fixtures: NamedFixtures = has('fixtures')
     ? await readFixtures(partOf(source, ['fixtures']), folder, watch)
     : { fixtures: {}, places: new Map() };
-  const { gates, off } = has('gates') ? readGates(partOf(source, ['gates']), report) : { gates: [], off: [] };
+  const { gates, off } = has('gates')
+    ? readGates(partOf(source, ['gates']), ownScorers(record['scorers']), report)
+    : { gates: [], off: [] };
   return { tools, fixtures, gates, off, readable };
+}
+
+/** Names of the suite's own scorers, before it is known whether they are well written. */
+function ownScorers(scorers: JsonObject[string] | undefined): string[] {
+  return (Array.isArray(scorers) ? scorers : []).flatMap((one) => {
+    const name = isJsonObject(one) ? one['name'] : null;
+    return typeof name === 'string' ? [name] : [];
+  });
 }
 
 function parseSuite(record: JsonObject, parts: Parts, source: SourceValue, report: Report): Suite | null {

@@ -6,8 +6,6 @@ import type { CaseMetrics } from './case-metrics.ts';
 import { createDiagnosis } from './diagnose.ts';
 import { percentile } from './intervals.ts';
 import { createJudgeVariance } from './judge-variance.ts';
-import { createMetricAccumulator } from './metric-accumulator.ts';
-import type { MetricAccumulator } from './metric-accumulator.ts';
 import { createMoments } from './moments.ts';
 import type { MomentsAccumulator } from './moments.ts';
 import { createNoAnswer } from './no-answer.ts';
@@ -164,25 +162,24 @@ function allMetrics(own: readonly Metric[], byCase: ReadonlyMap<string, Metric>)
   return names.map((metric) => merged.get(metric) ?? { metric, ...UNKNOWN });
 }
 
-/** Means of the suite's own scorers, by name. */
-function createOwnScores(): { add(result: CaseResult): void; finish(): Metric[] } {
-  const byName = new Map<string, MetricAccumulator>();
+/** The metrics of the suite's own scorers, once more under a key of their own: reports show them apart. */
+function createOwnScores(): { add(result: CaseResult): void; finish(byCase: ReadonlyMap<string, Metric>): Metric[] } {
+  const names = new Set<string>();
   return {
     add(result) {
-      for (const [name, ofCase] of Object.entries(result.own_scores ?? {})) {
-        const known = byName.get(name) ?? createMetricAccumulator(name, true);
-        byName.set(name, known);
-        known.add(ofCase);
-      }
+      for (const name of result.own_scorers ?? []) names.add(name);
     },
-    finish: () => [...byName].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, own]) => own.finish()),
+    finish: (byCase) => [...names].sort().flatMap((name) => byCase.get(name) ?? []),
   };
 }
 
 type OptionalParts = Pick<EvaluationResult, 'own_scores' | 'no_answer' | 'judge_variance'>;
 
 /** What only some evaluations have. */
-function createOptionalParts(): { add(result: CaseResult): void; finish(): OptionalParts } {
+function createOptionalParts(): {
+  add(result: CaseResult): void;
+  finish(byCase: ReadonlyMap<string, Metric>): OptionalParts;
+} {
   const judging = createJudgeVariance();
   const unanswered = createNoAnswer();
   const own = createOwnScores();
@@ -190,10 +187,10 @@ function createOptionalParts(): { add(result: CaseResult): void; finish(): Optio
     add(result) {
       for (const part of [judging, unanswered, own]) part.add(result);
     },
-    finish() {
+    finish(byCase) {
       const variance = judging.finish();
       const noAnswer = unanswered.finish();
-      const ownScores = own.finish();
+      const ownScores = own.finish(byCase);
       return {
         ...(ownScores.length === 0 ? {} : { own_scores: ownScores }),
         ...(noAnswer === undefined ? {} : { no_answer: noAnswer }),
@@ -252,7 +249,7 @@ export function createAggregator(): Aggregator {
       const sorted = latencies.sorted();
       const share = unscoredShare(totals);
       const { violations: _, ...counted } = totals;
-      const parts = optional.finish();
+      const parts = optional.finish(byCase);
       return {
         ...counted,
         metrics: allMetrics(ownMetrics(totals, stable, byCase), byCase),

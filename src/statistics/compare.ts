@@ -85,6 +85,17 @@ function judged(deltas: readonly PairedDelta[], regression: ComparisonOptions['r
   });
 }
 
+/** Scorers of the suite's own that both evaluations have are compared like Assay's. */
+function withOwnScorers(
+  metrics: Map<string, PairedMetric>,
+  { baseline, current, seed }: { baseline: CaseResult; current: CaseResult; seed: number },
+): void {
+  for (const name of current.own_scorers ?? []) {
+    if (metrics.has(name) || baseline.own_scorers?.includes(name) !== true) continue;
+    metrics.set(name, createPairedMetric(name, 'difference', seed));
+  }
+}
+
 /** Adds one case that both have with equal content to every metric both have a value of. */
 function pair(metrics: ReadonlyMap<string, PairedMetric>, baseline: CaseResult, current: CaseResult): void {
   for (const [name, metric] of metrics) {
@@ -125,6 +136,7 @@ function createComparer(options: ComparisonOptions): Comparer {
       }
       compared += 1;
       outcomes(lists, baseline, current);
+      withOwnScorers(metrics, { baseline, current, seed });
       pair(metrics, baseline, current);
     },
     async finish(pause) {

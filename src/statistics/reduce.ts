@@ -6,7 +6,7 @@ import { CALL_SCORES, failingLayer, LAYERS } from './layers.ts';
 import { momentsOf } from './moments.ts';
 import { brokeOff, endingsOf } from './no-answer.ts';
 import { passAtK, passHatK } from './pass-at-k.ts';
-import { hasTrajectory, scoreValue, TRIAL_METRICS } from './trial-metrics.ts';
+import { hasTrajectory, ofScore, scoreValue, TRIAL_METRICS } from './trial-metrics.ts';
 import type { TrialMetric } from './trial-metrics.ts';
 
 /** Trials in order of their index. Throws RangeError when one is given twice or was not planned: a fault of the caller. */
@@ -45,24 +45,13 @@ function metricOfCase(metric: TrialMetric, ended: readonly TrialRecord[], planne
   return { mean, stdev, min, max, scored: n, applicable: planned };
 }
 
-/** What the suite's own scorers gave, by name; undefined for a suite without any. */
-function ownScoresOf(facts: CaseFacts, ended: readonly TrialRecord[]): CaseResult['own_scores'] {
-  const { own_scorers: names, trials } = facts;
-  if (names === undefined) return undefined;
-  const metric = (name: string): TrialMetric => ({
-    metric: name,
-    unit: true,
-    scorer: name,
-    read: (trial) => scoreValue(trial, name),
-  });
-  return Object.fromEntries(names.map((name) => [name, metricOfCase(metric(name), ended, trials)]));
-}
-
 function metricsOf(facts: CaseFacts, ended: readonly TrialRecord[]): Record<string, MetricOfCase> {
   const metrics: Record<string, MetricOfCase> = {};
   for (const metric of TRIAL_METRICS) {
     if (applies(metric, facts, ended)) metrics[metric.metric] = metricOfCase(metric, ended, facts.trials);
   }
+  // A scorer of the suite's own is asked about every trial: where it gave no value, that is missing from its coverage.
+  for (const name of facts.own_scorers ?? []) metrics[name] = metricOfCase(ofScore(name), ended, facts.trials);
   return metrics;
 }
 
@@ -150,7 +139,6 @@ export function reduceCase(facts: CaseFacts, trials: readonly TrialRecord[]): Ca
   const ks = Array.from({ length: facts.trials }, (_, i) => i + 1);
   const judgeRounds = judgeRoundsOf(ended);
   const endings = endingsOf(sorted);
-  const ownScores = ownScoresOf(facts, ended);
   return {
     ...facts,
     outcome: outcomeOf(passed, failed),
@@ -162,7 +150,6 @@ export function reduceCase(facts: CaseFacts, trials: readonly TrialRecord[]): Ca
     missing_trials: facts.trials - sorted.length + count(null),
     violations: sorted.filter((trial) => trial.scores.some((score) => score.violation)).length,
     metrics: metricsOf(facts, ended),
-    ...(ownScores === undefined ? {} : { own_scores: ownScores }),
     pass_at_k: ks.map((k) => passAtK(passed + failed, passed, k)),
     pass_hat_k: ks.map((k) => passHatK(passed + failed, passed, k)),
     completion_by_trial: byTrial(facts, ended, (trial) => completion?.read(trial) ?? null),

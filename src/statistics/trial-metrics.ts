@@ -26,7 +26,8 @@ export function scoreValue(trial: TrialRecord, scorer: string): number | null {
   return score.passed === null ? null : Number(score.passed);
 }
 
-function ofScore(metric: string): TrialMetric {
+/** The metric that is the value of the score of that name. */
+export function ofScore(metric: string): TrialMetric {
   return { metric, unit: true, scorer: metric, read: (trial) => scoreValue(trial, metric) };
 }
 
@@ -72,15 +73,16 @@ export const TRIAL_METRICS: readonly TrialMetric[] = [
   ...FURTHER_DIMENSIONS.map(ofScore),
 ];
 
-const UNIT: ReadonlySet<string> = new Set([
-  ...TRIAL_METRICS.filter((metric) => metric.unit).map((metric) => metric.metric),
-  'case_pass_rate',
-  'unscored_share',
+/** Counts, milliseconds, tokens, money. */
+const NOT_UNIT: ReadonlySet<string> = new Set([
+  ...TRIAL_METRICS.filter((metric) => !metric.unit).map((metric) => metric.metric),
+  'stability_stdev',
+  'safety_violations',
 ]);
 
-/** True for metrics in [0,1]. */
+/** True for metrics in [0,1], those of the suite's own scorers among them. */
 export function isUnitMetric(metric: string): boolean {
-  return UNIT.has(metric);
+  return !NOT_UNIT.has(metric);
 }
 
 /** Every metric name an evaluation may have, in the order reports list them. */

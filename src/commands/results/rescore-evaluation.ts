@@ -14,6 +14,7 @@ import type { CommandContext } from '../context.ts';
 import { conclude } from '../run/conclude.ts';
 import { detach } from '../run/detach.ts';
 import { requireEndpoint } from '../run/require-endpoint.ts';
+import { requireScorers } from '../run/require-scorers.ts';
 import { checkId, parseLabels } from '../run/run-suite.ts';
 import { reconcile } from '../run/start-evaluation.ts';
 import type { Session } from '../session.ts';
@@ -40,6 +41,7 @@ export async function rescoreEvaluation(
   }
   const wanted = await wantedEvaluation(context, session, source, flags);
   requireEndpoint(context, wanted);
+  await requireScorers(context, wanted);
   if ((await findEvaluation(session.db, wanted.id)) !== null) {
     throw new UserError(`evaluation ${wanted.id} exists`, {
       hint: `choose another --id; \`assay resume ${wanted.id}\` goes on with it`,

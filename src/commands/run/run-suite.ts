@@ -13,6 +13,7 @@ import { movedDefinition, noteMoved } from './moved-places.ts';
 import { printDryRun } from './dry-run.ts';
 import { conclude } from './conclude.ts';
 import { requireEndpoint } from './require-endpoint.ts';
+import { requireScorers } from './require-scorers.ts';
 import type { RunFlags } from './run.ts';
 import { openSession, type Session } from '../session.ts';
 
@@ -30,6 +31,7 @@ export async function runSuite(context: CommandContext, suiteFile: string, flags
     labels: parseLabels(flags.label ?? []),
     ...optionsOf(flags),
   });
+  await requireScorers(context, wanted);
   if (flags.dryRun === true) {
     printDryRun(context, wanted, flags.json === true);
     return;

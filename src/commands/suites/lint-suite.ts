@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { checkModule } from '../../agents/module/check-module.ts';
-import { scorerEnvironment } from '../../custom-scorers/scorer-environment.ts';
+import { scorerProblems } from '../../custom-scorers/scorer-problems.ts';
 import { EXIT, formatProblem, InputError, UserError } from '../../core/errors.ts';
 import type { Problem } from '../../core/errors.ts';
 import { loadSuite } from '../../datasets/load-suite.ts';
@@ -78,12 +78,8 @@ async function deeperProblems(loaded: LoadedSuite, file: string, env: CommandCon
     const reason = await checkModule(suite.agent, suiteRoot, env);
     if (reason !== null) problems.push(errorAt({ file, line: 0, column: 0 }, reason));
   }
-  for (const { name, path: module, export: exported } of suite.scorers ?? []) {
-    const config = { type: 'module', path: module, ...(exported === undefined ? {} : { export: exported }) } as const;
-    const reason = await checkModule(config, suiteRoot, scorerEnvironment(env));
-    const message = reason?.replace('the agent module', `scorers: "${name}": the module`);
-    if (message !== undefined) problems.push(errorAt({ file, line: 0, column: 0 }, message));
-  }
+  const scorers = await scorerProblems(suite.scorers ?? [], suiteRoot, env);
+  problems.push(...scorers.map((message) => errorAt({ file, line: 0, column: 0 }, message)));
   return problems;
 }
 

@@ -1,7 +1,6 @@
-import { gateSchema } from '../../core/suite.schema.ts';
+import { gateSchemaOf } from '../../core/suite.schema.ts';
 import { didYouMean } from '../../core/did-you-mean.ts';
-import { FURTHER_DIMENSIONS, higherIsBetter, METRICS } from '../../core/evaluation.ts';
-import type { Problem } from '../../core/errors.ts';
+import { higherIsBetter } from '../../core/evaluation.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { isJsonObject } from '../../core/json.ts';
 import { DEFAULT_GATES } from '../../core/gate.ts';
@@ -16,11 +15,17 @@ const BOUND = /^(>=|<=|>|<|==?|≥|≤)\s*([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(%?)$/i;
 /**
  * The gates of a suite file, written out. A list holds GateConfig objects (name: default the metric); a map has a name for
  * each: `completion_rate: ">= 0.9"`, `"category:X": {metric: completion_rate, min: 1}`, `tool_score: off`.
+ * @param ownScorers names of the suite's own scorers: metrics as well
  */
-export function readGates(source: SourceValue, report: Report): { gates: GateConfig[]; off: string[] } {
+export function readGates(
+  source: SourceValue,
+  ownScorers: readonly string[],
+  report: Report,
+): { gates: GateConfig[]; off: string[] } {
   const { value } = source;
   const gates: GateConfig[] = [];
   const off: string[] = [];
+  const schema = gateSchemaOf(ownScorers);
   const entries: { path: Path; name: string | null; value: Json }[] = [];
   if (Array.isArray(value)) value.forEach((gate, i) => entries.push({ path: [i], name: null, value: gate }));
   else if (isJsonObject(value)) {
@@ -39,14 +44,12 @@ export function readGates(source: SourceValue, report: Report): { gates: GateCon
       report(errorAt(source.place(entry.path), `${label}: ${written}`));
       continue;
     }
-    const parsed = gateSchema.safeParse(written);
+    const parsed = schema.safeParse(written);
     if (parsed.success) gates.push(parsed.data);
     else {
       const part = partOf(source, entry.path);
       const name = (path: Path): string => (path.length === 0 ? label : `${label}.${path.join('.')}`);
-      zodProblems(parsed.error.issues, { value: written, place: part.place, name })
-        .map((problem) => withOwnScorers(problem, isJsonObject(written) ? written['metric'] : null))
-        .forEach(report);
+      zodProblems(parsed.error.issues, { value: written, place: part.place, name }).forEach(report);
     }
   }
   const seen = new Set<string>();
@@ -55,15 +58,6 @@ export function readGates(source: SourceValue, report: Report): { gates: GateCon
     seen.add(gate.name);
   }
   return { gates, off };
-}
-
-const KNOWN_METRICS: ReadonlySet<string> = new Set([...METRICS, ...FURTHER_DIMENSIONS]);
-
-/** The problem of a gate; of one on no known metric it says what to do about a score of the user's own. */
-function withOwnScorers(problem: Problem, metric: Json | undefined): Problem {
-  if (typeof metric !== 'string' || KNOWN_METRICS.has(metric) || !problem.message.includes('.metric:')) return problem;
-  const message = `${problem.message}; a scorer of your own cannot be gated yet: let it decide (decides: true) and gate case_pass_rate`;
-  return { ...problem, message };
 }
 
 /** Why a default gate cannot be switched off; null when it can. */

@@ -57,6 +57,10 @@ test('scorers of the suite decide or inform; one that dies, loops or throws cost
         { name: 'even', path: 'scorers.mjs', export: 'even', decides: true },
         { name: 'wild', path: 'scorers.mjs', export: 'wild', timeout_ms: 3_000 },
       ],
+      gates: [
+        { name: 'even', metric: 'even', min: 0.75 },
+        { name: 'wild', metric: 'wild', min: 0.75 },
+      ],
     },
   });
   const trials = await loadTrials(rig.db, row.id);
@@ -83,6 +87,18 @@ test('scorers of the suite decide or inform; one that dies, loops or throws cost
   expect(wild[1]?.reason).toContain('no score within timeout_ms (3000 ms)');
   expect(wild[2]?.reason).toContain('it threw Error: no apples (scorers.mjs:');
   expect(rig.log.filter((line) => /heartbeat/i.test(line))).toEqual([]);
+  const metrics = await sql<object>`select metric, value, trials, trials_applicable as applicable from evaluation_metric
+    where evaluation_id = ${row.id} and metric in ('even', 'wild') order by metric`.execute(rig.db);
+  expect(metrics.rows).toEqual([
+    { metric: 'even', value: 0.5, trials: 6, applicable: 6 },
+    { metric: 'wild', value: 1, trials: 3, applicable: 6 },
+  ]);
+  const gates = await sql<object>`select gate, got, verdict from gate_result
+    where evaluation_id = ${row.id} and metric in ('even', 'wild') order by gate`.execute(rig.db);
+  expect(gates.rows).toEqual([
+    { gate: 'even', got: 0.5, verdict: 'failed' },
+    { gate: 'wild', got: 1, verdict: 'inconclusive' },
+  ]);
   // The agent of case 3 gave away the key it was trusted with.
   const leak = await sql<StoredScore & { violation: boolean }>`
     select * from score where evaluation_id = ${row.id} and violation`.execute(rig.db);
@@ -92,4 +108,19 @@ test('scorers of the suite decide or inform; one that dies, loops or throws cost
     select row_to_json(trajectory)::text as text from trajectory where evaluation_id = ${row.id}`.execute(rig.db);
   expect(stored.rows).toHaveLength(6);
   expect(stored.rows.filter(({ text }) => text.includes('sk-test-not-a-real-key'))).toEqual([]);
+});
+
+test('a worker without the scorer stops the evaluation with what to mend, and leaves no null scores', async () => {
+  const row = await rig.evaluate(NOWHERE, {
+    cases: echoCases(3),
+    suiteRoot: folder,
+    suite: {
+      agent: { type: 'module', path: 'agent.mjs' },
+      scorers: [{ name: 'gone', path: 'gone.mjs' }],
+    },
+  });
+  expect(row).toMatchObject({ status: 'stopped', exit_code: 2 });
+  expect(row.stop_message).toMatch(/scorers: .*gone.*the module .*gone\.mjs cannot be loaded/);
+  const scores = await sql`select 1 from score where evaluation_id = ${row.id}`.execute(rig.db);
+  expect(scores.rows).toEqual([]);
 });

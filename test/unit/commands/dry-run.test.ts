@@ -30,6 +30,12 @@ test('the estimate is what a run would print: the price list counts offline too,
   expect(await dryRun(PRICES, { OPENAI_API_KEY: 'k' })).toMatch(/cost +about \$0\.0027\n/);
 });
 
+test('a scorer that cannot be loaded refuses the run with what to mend', async () => {
+  const refused = dryRun('scorers: [{ name: own, path: model.yaml }]\n');
+  await expect(refused).rejects.toThrow(/^scorers: "own": the module .*model\.yaml cannot be loaded/);
+  await expect(refused).rejects.toMatchObject({ exitCode: 2, hint: expect.stringContaining('exports a function') });
+});
+
 test('without a price nothing is claimed', async () => {
   expect(await dryRun('')).toMatch(/cost +unknown \(no price .*; the scripted model costs nothing/);
 });

@@ -234,6 +234,24 @@ describe('gates', () => {
     expect(gate(all, 'safe')).toMatchObject({ verdict: 'passed', trials: 2 });
   });
 
+  test('a scorer of the suite’s own: its mean over cases, in a group too; null counts against its coverage', () => {
+    const of = (i: number, value: number | null, tag: string) =>
+      reduceCase(facts(id(i), 1, { own_scorers: ['brevity'], tags: [tag] }), [
+        trial(id(i), 1, { scores: [score('task_completion', 1), score('brevity', value)] }),
+      ]);
+    const suite = {
+      gates: [
+        { name: 'brevity', metric: 'brevity', min: 0.75 },
+        { name: 'short', metric: 'brevity', min: 0.75, tag: 'a' },
+      ],
+    };
+    const all = gates([of(0, 1, 'a'), of(1, 0.25, 'b')], suite);
+    expect(gate(all, 'brevity')).toMatchObject({ verdict: 'failed', got: 0.625, trials: 2, case_ids: ['c001'] });
+    expect(gate(all, 'short')).toMatchObject({ verdict: 'passed', got: 1, trials: 1, trials_applicable: 1 });
+    const unscored = gate(gates([of(0, 1, 'a'), of(1, null, 'b')], suite), 'brevity');
+    expect(unscored).toMatchObject({ verdict: 'inconclusive', trials: 1, trials_applicable: 2 });
+  });
+
   test('at most 20 cases, the worst first, and how many there are', () => {
     const found = gate(gates(cases(40, 30)), 'completion_rate');
     expect(found.case_ids).toHaveLength(20);

@@ -4,6 +4,8 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { CustomScorerConfig } from '../../../src/core/suite.ts';
 import { createCustomScorers, type CustomScorers } from '../../../src/custom-scorers/custom-scorers.ts';
+import { UserError } from '../../../src/core/errors.ts';
+import { scorerProblems } from '../../../src/custom-scorers/scorer-problems.ts';
 import type { ScoreDraft } from '../../../src/scorers/scorer.ts';
 import { evalCase, SUITE, trajectory } from '../scorers/fixtures.ts';
 
@@ -82,12 +84,8 @@ describe('scorers of the user’s own', () => {
     ['nan', /it returned value "\(NaN\)"/],
     ['dies', /the scorer's module's process exited with code 3/],
     ['stray', /exited with code 1/],
-    ['notAFunction', /cannot be loaded: .*expected a function as export notAFunction; the module exports broken/],
-    ['syntax', /cannot be loaded: SyntaxError/],
-    ['missing', /cannot be loaded: /],
   ])('%s: a null score with the cause, and the next one is scored', async (name, cause) => {
-    const file = { syntax: 'syntax.mjs', missing: 'missing.mjs' }[name] ?? 'scorers.mjs';
-    const scorers = scorersOf([config(name, { path: file }), config('later')]);
+    const scorers = scorersOf([config(name), config('later')]);
     for (let trial = 0; trial < 2; trial += 1) {
       const [bad, good] = await scoreWith(scorers);
       expect(bad).toMatchObject({ scorer: name, value: null, passed: null });
@@ -95,6 +93,22 @@ describe('scorers of the user’s own', () => {
       expect(good).toMatchObject({ scorer: 'later', value: 1 });
     }
   });
+
+  test.each([
+    ['notAFunction', 'scorers.mjs', /expected a function as export notAFunction; the module exports broken/],
+    ['syntax', 'syntax.mjs', /SyntaxError/],
+    ['missing', 'missing.mjs', /missing\.mjs/],
+  ])(
+    '%s: one that cannot be loaded is refused, before a run and in a trial; it is no score',
+    async (name, file, why) => {
+      const configs = [config(name, { path: file }), config('later')];
+      const refused = new RegExp(`^scorers: "${name}": the module .*cannot be loaded: .*${why.source}`);
+      await expect(scoreWith(scorersOf(configs))).rejects.toThrow(refused);
+      await expect(scoreWith(scorersOf(configs))).rejects.toBeInstanceOf(UserError);
+      const problems = await scorerProblems(configs, folder, process.env);
+      expect(problems).toEqual([expect.stringMatching(refused)]);
+    },
+  );
 
   test('one that never yields is ended at its time limit and holds up nothing', async () => {
     const scorers = scorersOf([config('loops', { timeout_ms: 300 }), config('later')]);

@@ -116,13 +116,25 @@ describe('defaults and short forms', () => {
     ]);
   });
 
-  test('a gate on a scorer of the user’s own says that it cannot be gated yet, and what to do', async () => {
-    for (const gates of ['gates: {brevity: ">= 0.9"}', 'gates: [{metric: brevity, min: 0.5}]']) {
-      const [problem] = await problemsOf(load({ 'suite.yaml': `${SUITE}${gates}\n` }));
-      expect(problem?.message).toMatch(/a scorer of your own cannot be gated yet: let it decide \(decides: true\)/);
+  test('a scorer of the suite’s own is a metric of its gates; a name that no scorer has is refused', async () => {
+    const scorers = 'scorers: [{name: brevity, path: own.mjs}]\n';
+    const files = (text: string) => ({ 'suite.yaml': `${SUITE}${text}`, 'own.mjs': '', 'cases.yaml': CASES });
+    for (const gates of ['gates: {brevity: ">= 0.9"}', 'gates: [{metric: brevity, min: 0.9}]']) {
+      const { suite } = await load(files(`${scorers}${gates}\n`));
+      expect(suite.gates).toEqual([{ name: 'brevity', metric: 'brevity', min: 0.9 }]);
     }
-    const [other] = await problemsOf(load({ 'suite.yaml': `${SUITE}gates: [{metric: tool_score, min: a}]\n` }));
-    expect(other?.message).not.toContain('of your own');
+    const [problem] = await problemsOf(load(files(`${scorers}gates: {brevty: ">= 0.9"}\n`)));
+    expect(problem?.message).toContain('did you mean "brevity"');
+    const [none] = await problemsOf(load(files('gates: {brevity: ">= 0.9"}\n')));
+    expect(none?.message).toContain('gates["brevity"].metric');
+  });
+
+  test('a scorer cannot be named like a metric or a gate of Assay’s own', async () => {
+    for (const name of ['completion_rate', 'cost_usd', 'regression', 'tool_score']) {
+      const text = `scorers: [{name: ${name}, path: own.mjs}]\n`;
+      const [problem] = await problemsOf(load({ 'suite.yaml': `${SUITE}${text}`, 'own.mjs': '', 'cases.yaml': CASES }));
+      expect(problem?.message).toMatch(new RegExp(`scorers: "${name}" is a (metric|score) of Assay's own`));
+    }
   });
 
   test('every default gate but safety can be switched off, in both forms', async () => {

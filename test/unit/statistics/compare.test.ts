@@ -43,6 +43,19 @@ function delta(comparison: Comparison, metric: string) {
 const repeat = (n: number, value: 0 | 1): (0 | 1)[][] => Array.from({ length: n }, () => [value]);
 
 describe('compareEvaluations', () => {
+  test('a scorer of the suite’s own is compared where both evaluations have it', async () => {
+    const of = (value: number, own_scorers: string[]) => [
+      reduceCase(facts('a', 1, { own_scorers }), [
+        completed('a', 1, 1, { scores: own_scorers.map((name) => score(name, value)) }),
+      ]),
+    ];
+    const result = await compare(of(0.9, ['brevity', 'gone']), of(0.5, ['brevity', 'new']));
+    expect(delta(result, 'brevity')).toMatchObject({ baseline: 0.9, value: 0.5, kind: 'difference', pairs: 1 });
+    expect(delta(result, 'brevity').verdict).toBe('regressed');
+    expect(result.deltas.map(({ metric }) => metric)).not.toContain('gone');
+    expect(result.deltas.map(({ metric }) => metric)).not.toContain('new');
+  });
+
   test('pairs cases by id and equal content; changed, new and removed ones are listed, not compared', async () => {
     const before = cases([[1], [1], [1], [0]]);
     const [a, b, , d] = cases([[1], [0], [1], [1]]);
