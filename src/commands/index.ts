@@ -16,6 +16,7 @@ import { registerList } from './results/list.ts';
 import { registerMockModel } from './stack/mock-model.ts';
 import { registerPause } from './run/pause.ts';
 import { registerReport } from './results/report.ts';
+import { registerReview } from './results/review.ts';
 import { registerRescore } from './results/rescore.ts';
 import { registerResume } from './run/resume.ts';
 import { registerRetry } from './run/retry.ts';
@@ -49,6 +50,7 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly Register[]
       registerRescore,
       registerGate,
       registerBaseline,
+      registerReview,
       registerCalibrate,
       registerSql,
     ],

@@ -23,14 +23,19 @@ export function cleanText(text: string): string {
 
 /** As {@link cleanText}, however long. */
 export function cleanWhole(text: string): string {
-  let masked = text;
-  for (const pattern of SECRETS) masked = masked.replace(pattern, (found) => `${found.slice(0, 4)}***`);
-  const printable = masked
+  const printable = maskSecrets(text)
     // oxlint-disable-next-line no-control-regex
     .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();
   return lone(printable);
+}
+
+/** The text with whatever looks like a secret masked, and nothing else changed. */
+export function maskSecrets(text: string): string {
+  let masked = text;
+  for (const pattern of SECRETS) masked = masked.replace(pattern, (found) => `${found.slice(0, 4)}***`);
+  return masked;
 }
 
 function lone(text: string): string {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Calibration } from '../../../src/core/calibration.ts';
 import { escapeText } from '../../../src/core/storable-text.ts';
@@ -142,6 +144,53 @@ describe('calibrate on a stored evaluation', () => {
       calibration: Calibration;
     };
     expect(json.calibration.groups).toHaveLength(2);
+  });
+
+  test('review writes each verdict without saying what it was; filled in, it is what calibrate takes', async () => {
+    const ran = await place.run('review', 'judged-1', '--json');
+    expect(ran.code, ran.err).toBe(0);
+    expect(JSON.parse(ran.out)).toMatchObject({ evaluation: 'judged-1', verdicts: 3, sampled: 3, out: 'review.jsonl' });
+    const file = path.join(place.folder, 'review.jsonl');
+    const text = readFileSync(file, 'utf8');
+    const lines = text
+      .trim()
+      .split('\n')
+      .map((one) => JSON.parse(one) as Record<string, unknown>);
+    // A verdict for each of three cases; none where the judge failed, and none that a check settled.
+    expect(lines.map(({ caseId }) => caseId).sort()).toEqual(['c1', 'c2', 'c3']);
+    expect(lines.find(({ caseId }) => caseId === 'c2')).toEqual({
+      caseId: 'c2',
+      trial: 1,
+      dimension: 'rag_recall',
+      label: '',
+      reviewer: '',
+      scale: '1, 2, 3, 4 or 5',
+      asked: { input: 'Say c2' },
+      expected: { answer_contains: ['c2 said'] },
+      answer: 'c2 said',
+      tool_calls: [],
+      final_status: 'COMPLETED',
+    });
+    expect(text).not.toContain('as judged');
+    const again = await place.run('review', 'judged-1');
+    expect(again).toMatchObject({ code: 2 });
+    expect(again.err).toContain('review.jsonl is there already');
+    expect((await place.run('review', 'judged-1', '--out', 'same.jsonl')).out).toContain(
+      '3 of 3 verdicts → same.jsonl',
+    );
+    expect(readFileSync(path.join(place.folder, 'same.jsonl'), 'utf8')).toBe(text);
+    place.write('review.jsonl', lines.map((one) => JSON.stringify({ ...one, label: 4, reviewer: 'may' })).join('\n'));
+    const taken = await place.run('calibrate', 'judged-1', '--labels', 'review.jsonl', '--json');
+    expect(taken.err).toContain('3 labels stored');
+    const group = (JSON.parse(taken.out) as Calibration).groups.find(({ prompt_hash }) => prompt_hash !== null);
+    expect(group?.reviewers).toContain('may');
+  });
+
+  test('review of an evaluation without a judge says that there is nothing to label', async () => {
+    expect((await place.run('run', 'suite.yaml', '--new', '--id', 'plain-1')).code).toBe(1);
+    const ran = await place.run('review', 'plain-1', '--out', 'none.jsonl');
+    expect(ran.code).toBe(3);
+    expect(ran.err).toContain('The judge was not asked in plain-1');
   });
 
   test('a trial that is run anew loses its labels: they were about what it did before', async () => {

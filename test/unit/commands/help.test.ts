@@ -7,7 +7,7 @@ import { assay } from './context.ts';
 
 const COMMANDS = (
   'init lint run schedule status resume retry pause unpause cancel delete list show report gate baseline sql ' +
-  'compare rescore calibrate import export score up serve worker db doctor mock-model'
+  'compare rescore review calibrate import export score up serve worker db doctor mock-model'
 ).split(' ');
 
 function registered(): Command {
