@@ -44,7 +44,7 @@ export function regressionGate(
   const nothing = { ...base, got: null, trials: 0, trials_applicable: 0 };
   if (comparison === null) return { ...nothing, verdict: 'not_applicable', reason: 'no baseline' };
   if (regression.strict && comparison.stale.length > 0) {
-    const reason = `stale baseline refused (strict): ${comparison.stale.join('; ')}`;
+    const reason = `stale baseline refused (strict): ${comparison.stale.join('; ')}. ${staleRemedy(comparison)}`;
     return { ...nothing, verdict: 'inconclusive', reason };
   }
   const compared = comparedMetrics(result, comparison).filter(
@@ -53,8 +53,7 @@ export function regressionGate(
   const headline = compared.filter(({ delta }) => HEADLINE.has(delta.metric));
   const least = leastCovered(headline.length > 0 ? headline : compared);
   if (least === null) {
-    const reason = 'no case is the same in the baseline: set a new one';
-    return { ...nothing, verdict: 'inconclusive', reason };
+    return { ...nothing, verdict: 'inconclusive', reason: nothingCompared(comparison) };
   }
   const { trials, applicable } = least;
   const got = Math.max(0, ...compared.map(({ change }) => -change));
@@ -63,6 +62,28 @@ export function regressionGate(
     return { ...measured, verdict: 'inconclusive', reason: uncoveredReason(trials, applicable) };
   }
   return { ...measured, ...verdictOn(compared, comparison, regression.max_drop) };
+}
+
+/** Why no metric could be compared, and what to do: a new rubric or expectation changes every case it stands in. */
+function nothingCompared({
+  baseline_evaluation_id: id,
+  compared_cases: compared,
+  changed_cases: changed,
+}: Comparison): string {
+  if (compared > 0) return `no metric has a value in both this evaluation and the baseline ${id}`;
+  if (changed.length === 0) return `none of these cases is in the baseline ${id}: pin a new one (assay baseline set)`;
+  const all = changed.length === 1 ? 'the case both have' : `all ${changed.length} cases both have`;
+  return `${all} changed since the baseline ${id}: ${rescoreIt(id, 'the cases as they are now')}`;
+}
+
+function staleRemedy({ baseline_evaluation_id: id, stale }: Comparison): string {
+  if (stale.every((reason) => reason.startsWith('judge '))) return `To compare, ${rescoreIt(id, 'the same judge')}`;
+  return 'Compare without strict, or pin a new one (assay baseline set)';
+}
+
+/** The agent need not be run again for a baseline that was only scored otherwise. */
+function rescoreIt(id: string, withWhat: string): string {
+  return `score its trajectories with ${withWhat} (assay rescore ${id}) and pin the result (assay baseline set), or pin a new run`;
 }
 
 function verdictOn(

@@ -320,7 +320,10 @@ describe('gates', () => {
     });
 
     test('inconclusive when nothing is comparable, when strict refuses a stale baseline, or under coverage', () => {
-      expect(gate(gates(cases(20), {}, base), 'regression').verdict).toBe('inconclusive');
+      expect(gate(gates(cases(20), {}, base), 'regression')).toMatchObject({
+        verdict: 'inconclusive',
+        reason: 'no metric has a value in both this evaluation and the baseline ev-1',
+      });
       const stale = { ...delta(0, 'same'), stale: ['judge model changed: a → b'] };
       expect(gate(gates(cases(20), {}, stale), 'regression').verdict).toBe('passed');
       expect(gate(gates(cases(20), { regression: { ...REGRESSION, strict: true } }, stale), 'regression').verdict).toBe(
@@ -328,6 +331,24 @@ describe('gates', () => {
       );
       const lost = [...cases(19), reduceCase(facts('c900', 1), [errored('c900', 1)])];
       expect(gate(gates(lost, {}, delta(-0.2, 'regressed')), 'regression').verdict).toBe('inconclusive');
+    });
+
+    test('where every case changed, such as by a new rubric, it says how to make the baseline comparable', () => {
+      const reasonOf = (comparison: Comparison, strict = false): string =>
+        gate(gates(cases(20), { regression: { ...REGRESSION, strict } }, comparison), 'regression').reason;
+      const changed = { ...base, compared_cases: 0, changed_cases: ['c001', 'c002'] };
+      expect(reasonOf(changed)).toBe(
+        'all 2 cases both have changed since the baseline ev-1: score its trajectories with the cases as they are now ' +
+          '(assay rescore ev-1) and pin the result (assay baseline set), or pin a new run',
+      );
+      expect(reasonOf({ ...base, compared_cases: 0 })).toBe(
+        'none of these cases is in the baseline ev-1: pin a new one (assay baseline set)',
+      );
+      const stale = (...reasons: string[]): string => reasonOf({ ...delta(0, 'same'), stale: reasons }, true);
+      expect(stale('judge model changed: a → b')).toContain('with the same judge (assay rescore ev-1) and pin');
+      const other = stale('agent prompt changed: a → b', 'judge model changed: a → b');
+      expect(other).not.toContain('rescore');
+      expect(other).toContain('Compare without strict');
     });
 
     test('a metric that covers too little, such as steps where none were taken, is left out and does not block', () => {
