@@ -18,7 +18,7 @@ import type { CommandContext } from '../context.ts';
 import type { Database } from '../database.ts';
 import { ExitSignal } from '../exit-signal.ts';
 import { stopSignal } from '../stop-signal.ts';
-import type { CompareFlags } from './compare.ts';
+import type { CompareFlags } from './compare-flags.ts';
 
 interface Compared {
   before: EvaluationRow;

@@ -7,14 +7,7 @@ import type { CompareModel } from '../../report/compare-text.ts';
 import type { CommandContext } from '../context.ts';
 import { withDatabase } from '../database.ts';
 import { whole } from '../flag-parsers.ts';
-
-export interface CompareFlags {
-  pairwise?: boolean;
-  limit?: number;
-  concurrency?: number;
-  judgeCache: boolean;
-  json?: boolean;
-}
+import type { CompareFlags } from './compare-flags.ts';
 
 const HELP = `
 Cases are compared where both evaluations have them with equal content; changed, new and removed ones are listed.

@@ -18,7 +18,7 @@ import { requireScorers } from '../run/require-scorers.ts';
 import { checkId, parseLabels } from '../run/run-suite.ts';
 import { reconcile } from '../run/start-evaluation.ts';
 import type { Session } from '../session.ts';
-import type { RescoreFlags } from './rescore.ts';
+import type { RescoreFlags } from './rescore-flags.ts';
 import { rescoredCases, type SourceCase } from './rescored-cases.ts';
 import { resolveEvaluation } from './resolve-id.ts';
 

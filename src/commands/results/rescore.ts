@@ -1,23 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
 import { collect, dollars, whole } from '../flag-parsers.ts';
-
-/** Flags of `assay rescore`, as commander hands them over. */
-export interface RescoreFlags {
-  suite?: string;
-  asSnapshot?: boolean;
-  skipChanged?: boolean;
-  judgeTimes?: number;
-  judgeCache: boolean;
-  id?: string;
-  label?: string[];
-  baseline?: string;
-  concurrency?: number;
-  budgetUsd?: number;
-  detach?: boolean;
-  worker: boolean;
-  json?: boolean;
-}
+import type { RescoreFlags } from './rescore-flags.ts';
 
 const HELP = `
 The agent is not run: what it did, its tokens, time and money are those of the source. A new evaluation is stored that

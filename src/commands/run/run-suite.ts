@@ -14,7 +14,7 @@ import { printDryRun } from './dry-run.ts';
 import { conclude } from './conclude.ts';
 import { requireEndpoint } from './require-endpoint.ts';
 import { requireScorers } from './require-scorers.ts';
-import type { RunFlags } from './run.ts';
+import type { RunFlags } from './run-flags.ts';
 import { openSession, type Session } from '../session.ts';
 
 /** Runs a suite to its report. Sets the exit code through `ExitSignal`. */

@@ -1,25 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
 import { collect, dollars, whole } from '../flag-parsers.ts';
-
-/** Flags of `assay run`, as commander hands them over. */
-export interface RunFlags {
-  trials?: number;
-  concurrency?: number;
-  filter?: string[];
-  limit?: number;
-  label?: string[];
-  budgetUsd?: number;
-  id?: string;
-  new?: boolean;
-  detach?: boolean;
-  failFast?: boolean;
-  baseline?: string;
-  dryRun?: boolean;
-  worker: boolean;
-  judgeCache: boolean;
-  json?: boolean;
-}
+import type { RunFlags } from './run-flags.ts';
 
 const HELP = `
 Examples:
