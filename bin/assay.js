@@ -2,7 +2,7 @@
 // Checks the Node version in syntax that old versions understand, then starts the command line.
 import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import * as nodeModule from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -37,6 +37,8 @@ if (major < 22 || (major === 22 && minor < 12)) {
     );
     process.exit(2);
   }
+  // Compiled modules are kept between runs. Before the first import: what it loads would be compiled anew each time.
+  nodeModule.enableCompileCache();
   const { start } = await import(pathToFileURL(entry).href);
   await start();
 }
@@ -45,7 +47,7 @@ if (major < 22 || (major === 22 && minor < 12)) {
 function installedNode() {
   for (const from of [path.join(process.cwd(), 'package.json'), import.meta.url]) {
     try {
-      const manifest = createRequire(from).resolve('node/package.json');
+      const manifest = nodeModule.createRequire(from).resolve('node/package.json');
       const binary = path.join(path.dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
       // Not this one again: it would start itself for ever.
       if (existsSync(binary) && realpathSync(binary) !== realpathSync(process.execPath)) return binary;

@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -30,6 +31,9 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
 const [script, ...args] = process.argv.slice(2);
 const local = path.join(root, 'node_modules', 'node', 'bin', windows ? 'node.exe' : 'node');
 const node = existsSync(local) ? local : process.execPath;
-const env = { ...process.env, PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH ?? ''}` };
+// Compiled modules are kept between runs, as bin/assay.js does it.
+const NODE_COMPILE_CACHE = process.env.NODE_COMPILE_CACHE ?? path.join(tmpdir(), 'node-compile-cache');
+const PATH = `${path.dirname(node)}${path.delimiter}${process.env.PATH ?? ''}`;
+const env = { ...process.env, NODE_COMPILE_CACHE, PATH };
 const run = spawnSync(node, [path.resolve(root, script), ...args], { cwd: root, stdio: 'inherit', env });
 process.exit(run.status ?? 130);

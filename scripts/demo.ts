@@ -4,7 +4,7 @@ import path from 'node:path';
 /** `npm run demo`: evaluates two example suites for real and says where to look next. */
 const root = path.resolve(import.meta.dirname, '..');
 const assay = (...args: string[]): number =>
-  spawnSync(process.execPath, [path.join(root, 'src/client.ts'), ...args], { cwd: root, stdio: 'inherit' }).status ??
+  spawnSync(process.execPath, [path.join(root, 'bin/assay.js'), ...args], { cwd: root, stdio: 'inherit' }).status ??
   130;
 
 const scripted = (process.env['OPENAI_API_KEY'] ?? '') === '' && (process.env['OPENAI_BASE_URL'] ?? '') === '';

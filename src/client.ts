@@ -1,4 +1,3 @@
-import { enableCompileCache } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import type { CommandContext } from './commands/context.ts';
 import { ExitSignal } from './commands/exit-signal.ts';
@@ -44,8 +43,6 @@ function unexpected(error: unknown): string {
 
 /** Runs the command line on this process and ends it with the command's exit code. */
 export async function start(): Promise<void> {
-  // Compiled modules are kept between runs: half of what a command costs before it does anything.
-  enableCompileCache();
   // Exit code 1 is a verdict on the agent: a crash of ours must not look like one.
   process.on('uncaughtException', (error) => {
     process.stderr.write(unexpected(error));

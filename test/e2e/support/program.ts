@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const repository = path.resolve(import.meta.dirname, '../../..');
 /** The command line as a user starts it: from source, or compiled when ASSAY_ENTRY names a file. */
-const ENTRY = process.env['ASSAY_ENTRY'] ?? path.join(repository, 'src/client.ts');
+const ENTRY = process.env['ASSAY_ENTRY'] ?? path.join(repository, 'bin/assay.js');
 
 /** A running command of ours, with everything it has printed. */
 export interface Program {
