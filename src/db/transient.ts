@@ -19,15 +19,20 @@ export function isTransient(error: unknown): boolean {
 /**
  * Runs a database operation again while Postgres is away. The operation must be safe to repeat.
  * @param patienceMs how long to go on; default 60,000. Then the last error is thrown.
+ * @param wait resolves after so many milliseconds
  */
-export async function whileTransient<T>(operation: () => Promise<T>, patienceMs = 60_000): Promise<T> {
+export async function whileTransient<T>(
+  operation: () => Promise<T>,
+  patienceMs = 60_000,
+  wait: (ms: number) => Promise<unknown> = sleep,
+): Promise<T> {
   const deadline = Date.now() + patienceMs;
   for (let delay = 50; ; delay = Math.min(delay * 2, 1_000)) {
     try {
       return await operation();
     } catch (error) {
       if (!isTransient(error) || Date.now() + delay > deadline) throw error;
-      await sleep(delay);
+      await wait(delay);
     }
   }
 }

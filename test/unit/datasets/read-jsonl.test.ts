@@ -33,10 +33,10 @@ describe('D3: byte-order mark, line ends, last line, long lines', () => {
     expect(result.lines).toEqual([1, 2, 3]);
   });
 
-  test('a 50 MB line is refused with its number; the other lines are read; memory is bounded', async () => {
+  test('a 150 MB line is refused with its number; the other lines are read; memory is bounded', async () => {
     const long = Buffer.concat([
       Buffer.from('{"n":1}\n{"n":"'),
-      Buffer.alloc(50 * 1024 * 1024, 'x'),
+      Buffer.alloc(150 * 1024 * 1024, 'x'),
       Buffer.from('"}\n{"n":3}\n'),
     ]);
     const folder = await folderWith({ 'd.jsonl': long });
@@ -47,8 +47,9 @@ describe('D3: byte-order mark, line ends, last line, long lines', () => {
     const sources = await allOf(readJsonl(path.join(folder, 'd.jsonl'), 'd.jsonl', report));
     clearInterval(watched);
     expect(sources.map((source) => source.value)).toEqual([{ n: 1 }, { n: 3 }]);
-    expect(briefly(problems)).toEqual([`2:1 a line of 51 MB; a line has at most ${MAX_LINE_BYTES / 1024 / 1024} MB`]);
-    expect(peak - before).toBeLessThan(45 * 1024 * 1024);
+    expect(briefly(problems)).toEqual([`2:1 a line of 151 MB; a line has at most ${MAX_LINE_BYTES / 1024 / 1024} MB`]);
+    // Chunks that the collector has not taken yet count too; a line that was kept would be 150 MB.
+    expect(peak - before).toBeLessThan(100 * 1024 * 1024);
   });
 
   test('bytes that are not UTF-8 are refused with their line', async () => {

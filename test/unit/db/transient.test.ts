@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isTransient, whileTransient } from '../../../src/db/transient.ts';
 
-// vitest's fake timers leave the promise form alone.
-vi.mock('node:timers/promises', () => ({
-  setTimeout: (ms: number) => new Promise<void>((resolve) => void globalThis.setTimeout(resolve, ms)),
-}));
+// vitest's fake timers leave the promise form of Node alone.
+const wait = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
 
 const coded = (code: string): Error => Object.assign(new Error(`failed with ${code}`), { code });
 
@@ -45,10 +43,14 @@ describe('whileTransient', () => {
 
   test('repeats until Postgres is back', async () => {
     let calls = 0;
-    const result = whileTransient(() => {
-      calls += 1;
-      return calls < 4 ? Promise.reject(coded('57P03')) : Promise.resolve('there');
-    });
+    const result = whileTransient(
+      () => {
+        calls += 1;
+        return calls < 4 ? Promise.reject(coded('57P03')) : Promise.resolve('there');
+      },
+      60_000,
+      wait,
+    );
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await result).toBe('there');
     expect(calls).toBe(4);
@@ -56,7 +58,7 @@ describe('whileTransient', () => {
 
   test('gives up after its patience with the last error', async () => {
     let calls = 0;
-    const result = whileTransient(() => Promise.reject(coded(`0800${(calls += 1) % 9}`)), 5_000).catch(
+    const result = whileTransient(() => Promise.reject(coded(`0800${(calls += 1) % 9}`)), 5_000, wait).catch(
       (error: Error) => error.message,
     );
     await vi.advanceTimersByTimeAsync(10_000);
