@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { killTree } from '../module/kill-tree.ts';
+import { killMarked, MARK } from './kill-marked.ts';
 
 /** How a program ended by itself, or why it was ended. */
 export type ProcessEnd =
@@ -23,7 +25,7 @@ export interface CommandProcess {
   stderr(): string;
   /** Settles once it has ended and its output is read. */
   readonly ended: Promise<ProcessEnd>;
-  /** Kills it and everything it started that stayed in its group. Settles when it is gone. */
+  /** Kills it and everything it started; other than on Linux, what stayed in its group. Settles when it is gone. */
   kill(): Promise<void>;
 }
 
@@ -41,13 +43,25 @@ const STDERR_BYTES = 32 * 1024;
 
 /**
  * Runs the program in place of the shell, in its group, beside a watcher that waits at descriptor 3. When this process
- * dies, however it does, that pipe ends and the watcher kills the group: no program outlives its worker.
+ * dies, however it does, that pipe ends and the watcher kills the group, and what left it with the mark (`$0`) in its
+ * environment: no program outlives its worker. The watcher has no mark itself.
  */
-const WATCHED = '(exec <&- >/dev/null 2>&1; read -r _ <&3; kill -9 -$$) & exec "$@" 3<&-';
+const WATCHED = `(
+  exec <&- >/dev/null 2>&1
+  read -r _ <&3
+  for found in $(grep -lsaF "${MARK}=$0" /proc/[0-9]*/environ); do
+    found=\${found%/environ}
+    kill -9 "\${found#/proc/}"
+  done
+  kill -9 -$$
+) &
+export ${MARK}="$0"
+exec "$@" 3<&-`;
 
 /** Starts a program in a process group of its own; Ctrl-C reaches only this process. */
 export function startCommandProcess(options: CommandProcessOptions): CommandProcess {
-  const child = launch(options);
+  const mark = randomUUID();
+  const child = launch(options, mark);
   const lines = createLines();
   let bytes = 0;
   let tail = Buffer.alloc(0);
@@ -76,6 +90,9 @@ export function startCommandProcess(options: CommandProcessOptions): CommandProc
     lines.end(tooMuch ? null : decoder.end());
     return tooMuch ? { type: 'too_much', bytes: options.maxBytes } : end;
   });
+  const swept = ended.then(() => killMarked(mark));
+  // Told to who asks by `kill`.
+  swept.catch(() => undefined);
   return {
     pid: child.pid,
     write: (text) => void child.stdin?.write(`${text}\n`),
@@ -86,15 +103,16 @@ export function startCommandProcess(options: CommandProcessOptions): CommandProc
     async kill() {
       kill();
       await ended;
+      await swept;
     },
   };
 }
 
-function launch({ program, args, cwd, env }: CommandProcessOptions): ChildProcess {
+function launch({ program, args, cwd, env }: CommandProcessOptions, mark: string): ChildProcess {
   if (process.platform === 'win32') {
     return spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true });
   }
-  return spawn('/bin/sh', ['-c', WATCHED, 'sh', program, ...args], {
+  return spawn('/bin/sh', ['-c', WATCHED, mark, program, ...args], {
     cwd,
     env,
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
@@ -144,7 +162,9 @@ function ended(stream: Readable | null): Promise<void> {
 
 /** Cuts text into lines and hands them out one by one. */
 function createLines(): { push(text: string): void; end(text: string | null): void; next(): Promise<string | null> } {
-  const ready: string[] = [];
+  // Read by index, without blank lines: taking the first of a million entries away moves all others.
+  let ready: string[] = [];
+  let at = 0;
   // Parts of the line that is not ended yet, joined once: a long line is not copied for every chunk.
   let pending: string[] = [];
   let over = false;
@@ -158,7 +178,7 @@ function createLines(): { push(text: string): void; end(text: string | null): vo
     pending.push(first);
     const last = others.pop();
     if (last === undefined) return;
-    ready.push(pending.join(''), ...others);
+    for (const line of [pending.join(''), ...others]) if (line.trim() !== '') ready.push(line);
     pending = [last];
     wake();
   };
@@ -171,9 +191,13 @@ function createLines(): { push(text: string): void; end(text: string | null): vo
     },
     async next() {
       for (;;) {
-        const line = ready.shift();
-        if (line !== undefined && line.trim() !== '') return line;
-        if (line !== undefined) continue;
+        const line = ready[at];
+        if (line !== undefined) {
+          at += 1;
+          return line;
+        }
+        ready = [];
+        at = 0;
         if (over) return null;
         await new Promise<void>((resolve) => {
           waiter = resolve;

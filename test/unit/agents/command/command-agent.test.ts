@@ -147,7 +147,7 @@ describe('a program', () => {
     const seen = JSON.parse(answer ?? '') as Record<string, string>;
     // The shell that watches over the program may set these of its own.
     const names = Object.keys(seen).filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name));
-    expect(names.sort()).toEqual(['EMPTY', 'LANG', 'MINE', 'PATH', 'WANTED']);
+    expect(names.sort()).toEqual(['ASSAY_PROCESS', 'EMPTY', 'LANG', 'MINE', 'PATH', 'WANTED']);
     expect(answer).not.toContain('canary');
   });
 
@@ -261,6 +261,13 @@ describe('a program that is wrong', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
   });
 
+  test('a flood of blank lines is read in the time its length takes', async () => {
+    const startedAt = performance.now();
+    expect((await run('blank', { options: { lines: 1_000_000 } })).answer).toBe('done');
+    // Taking them from the front of a list one by one takes ten seconds and more, in which nothing else goes on.
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
   test('of what it logs the end is kept', async () => {
     const { stderr } = await run('noisy');
     expect(stderr).toMatch(/xthe end$/);
@@ -318,6 +325,15 @@ describe('no process is left', () => {
     await gone(await pidsOf());
   });
 
+  test.runIf(process.platform === 'linux')(
+    'after its answer, when it left a child in a session of its own',
+    async () => {
+      const trajectory = await run('detach');
+      expect(trajectory.answer).toBe('done');
+      expect((await pidsOf()).filter(isRunning)).toEqual([]);
+    },
+  );
+
   test('after the agent is closed', async () => {
     const running = run('hang');
     const pids = await pidsOf();
@@ -326,13 +342,20 @@ describe('no process is left', () => {
     await gone(pids);
   });
 
-  test.skipIf(process.platform === 'win32')('after its worker was killed', async () => {
-    const parent = spawn(process.execPath, [join(import.meta.dirname, 'parent.ts'), PROGRAM, join(folder, 'pids')], {
-      stdio: 'inherit',
-    });
-    const pids = await pidsOf();
-    expect(pids.every(isRunning)).toBe(true);
-    parent.kill('SIGKILL');
-    await gone(pids);
-  });
+  test.skipIf(process.platform === 'win32').each(process.platform === 'linux' ? ['hang', 'detach'] : ['hang'])(
+    'after its worker was killed: %s',
+    async (mode) => {
+      const parent = spawn(
+        process.execPath,
+        [join(import.meta.dirname, 'parent.ts'), PROGRAM, join(folder, 'pids'), mode],
+        {
+          stdio: 'inherit',
+        },
+      );
+      const pids = await pidsOf();
+      expect(pids.every(isRunning)).toBe(true);
+      parent.kill('SIGKILL');
+      await gone(pids);
+    },
+  );
 });

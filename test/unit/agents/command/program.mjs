@@ -85,6 +85,17 @@ const modes = {
     writeFileSync(options.pids, JSON.stringify([process.pid, child.pid]));
     setInterval(() => undefined, 1000);
   },
+  /** Hangs or answers, with a child in a session of its own. */
+  detach: () => {
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' });
+    writeFileSync(options.pids, JSON.stringify([child.pid]));
+    if (options.hang) return void setInterval(() => undefined, 1000);
+    child.unref();
+    say({ type: 'result', answer: 'done' });
+  },
+  /** Blank lines, which say nothing. */
+  blank: () =>
+    process.stdout.write(`${'\n'.repeat(options.lines)}${JSON.stringify({ type: 'result', answer: 'done' })}\n`),
   /** Answers, and leaves a child that holds its output open. */
   leave: () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' });
