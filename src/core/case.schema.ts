@@ -10,7 +10,7 @@ import type {
   SubAgentDefinition,
   ToolDefinition,
 } from './case.ts';
-import { json, jsonObject, strictObject } from './strict-object.schema.ts';
+import { json, jsonObject, optionalUnion, strictObject } from './strict-object.schema.ts';
 import { FINAL_STATUSES } from './trajectory.ts';
 
 /** Longest case id, in UTF-16 code units. Ids are data: any characters, never used as paths. */
@@ -53,7 +53,7 @@ const alternative = strictObject({
   name: z.string().exactOptional(),
   calls: z.array(expectedCall),
   match: z.enum(MATCH_MODES).exactOptional(),
-  args: argsMode.exactOptional(),
+  args: optionalUnion(argsMode),
 });
 
 const injection = strictObject({
@@ -75,7 +75,7 @@ const expectedSchema: z.ZodType<Expected> = strictObject({
   calls: z.array(expectedCall).exactOptional(),
   any_of: z.array(alternative).min(1).exactOptional(),
   match: z.enum(MATCH_MODES).exactOptional(),
-  args: argsMode.exactOptional(),
+  args: optionalUnion(argsMode),
   steps: names.exactOptional(),
   answer: z.string().exactOptional(),
   criteria: z.string().exactOptional(),
@@ -101,7 +101,7 @@ const expectedSchema: z.ZodType<Expected> = strictObject({
   doc_ids: z.array(z.union([text, strictObject({ id: text, grade: z.number().min(0) })])).exactOptional(),
   plan: texts.exactOptional(),
   canaries: names.exactOptional(),
-  injection: z.union([injection, z.array(injection).min(1)]).exactOptional(),
+  injection: optionalUnion(z.union([injection, z.array(injection).min(1)])),
   prompt_segments: z
     .array(z.union([text, expectedSegment]))
     .min(1)

@@ -10,6 +10,14 @@ export const json = z.custom<Json>((value) => value !== undefined, { error: 'exp
 export const jsonObject = z.custom<JsonObject>(isJsonObject, { error: 'expected an object (key: value)' });
 
 /**
+ * A key that may be left out. As `exactOptional()`, which runs the schema to see that a key is missing: a union words an
+ * error for each of its members then, in every case of a dataset. JSON and YAML have no undefined to tell them apart.
+ */
+export function optionalUnion<Schema extends z.ZodUnion>(schema: Schema): z.ZodExactOptional<Schema> {
+  return schema.optional() as unknown as z.ZodExactOptional<Schema>;
+}
+
+/**
  * An object without unknown keys. The message of an unknown key has one line a key, in the order of the issue's `keys`,
  * with what was probably meant and the list of known ones.
  * @param hints what to say of some unknown keys instead

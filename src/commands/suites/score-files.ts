@@ -13,8 +13,7 @@ import { costOf } from '../../core/price.ts';
 import type { Suite } from '../../core/suite.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import { trialStatus } from '../../core/trial.ts';
-import { createCustomScorers, type CustomScorers } from '../../custom-scorers/custom-scorers.ts';
-import { loadSuite } from '../../datasets/load-suite.ts';
+import type { CustomScorers } from '../../custom-scorers/custom-scorers.ts';
 import { readCases } from '../../datasets/read-cases.ts';
 import { parseJsonSource } from '../../datasets/readers/read-json.ts';
 import { errorAt } from '../../datasets/readers/source.ts';
@@ -95,12 +94,12 @@ interface ScoredWith {
 
 async function suiteOf(context: CommandContext, file: string | undefined): Promise<ScoredWith> {
   if (file === undefined) return { suite: DEFAULT_SUITE, scorers: null };
+  const { loadSuite } = await import('../../datasets/load-suite.ts');
   const { suite, suiteRoot } = await loadSuite(file, { env: context.env, cwd: context.cwd });
   const configs = suite.scorers ?? [];
-  return {
-    suite,
-    scorers: configs.length === 0 ? null : createCustomScorers(configs, { suiteRoot, env: context.env }),
-  };
+  if (configs.length === 0) return { suite, scorers: null };
+  const { createCustomScorers } = await import('../../custom-scorers/custom-scorers.ts');
+  return { suite, scorers: createCustomScorers(configs, { suiteRoot, env: context.env }) };
 }
 
 /** As the user wrote it where that is right for the process's own folder, so that problems name the file as written. */

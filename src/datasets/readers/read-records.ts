@@ -1,10 +1,8 @@
 import { extname } from 'node:path';
 import { isJsonObject } from '../../core/json.ts';
-import { readCsv } from './read-csv.ts';
 import { parseJsonSource } from './read-json.ts';
 import { readJsonl } from './read-jsonl.ts';
 import { readText } from './read-text.ts';
-import { parseYamlSource } from './read-yaml.ts';
 import { describe, errorAt, partOf } from './source.ts';
 import type { Report, SourceValue } from './source.ts';
 
@@ -43,10 +41,12 @@ async function* recordsOf(absolutePath: string, file: string, report: Report): A
   const text = await readText(absolutePath, file, report);
   if (text === null) return;
   if (extension === '.csv' || extension === '.tsv') {
+    // Readers of other formats bring a library each: loaded when there is such a file.
+    const { readCsv } = await import('./read-csv.ts');
     yield* readCsv(text, file, report);
     return;
   }
-  const parse = extension === '.json' ? parseJsonSource : parseYamlSource;
+  const parse = extension === '.json' ? parseJsonSource : (await import('./read-yaml.ts')).parseYamlSource;
   const source = text.trim() === '' ? null : parse(text, file, report);
   if (source !== null) yield* splitRecords(source, report);
 }

@@ -77,6 +77,11 @@ export function fitTable(calls: Calls): (i: number, j: number) => boolean {
   return fits;
 }
 
+/** True where a pair that fits has every expected argument right as well: whole arguments and single ones are compared alike. */
+export function comparesExactly(calls: Calls, tool: string): boolean {
+  return calls.comparer === STRICT_COMPARER && argsModeOf(calls.args, tool) === 'exact';
+}
+
 /** The arguments tool_args looks at; null when they are not checked (`args: null`, or mode `ignore`). */
 export function checkedArgs(calls: Calls, call: ExpectedCall): JsonObject | null {
   return argsModeOf(calls.args, call.tool) === 'ignore' ? null : call.args;

@@ -1,5 +1,5 @@
 import { assign } from './assignment.ts';
-import { checkedArgs } from './call-comparer.ts';
+import { checkedArgs, comparesExactly, fitTable } from './call-comparer.ts';
 import type { Calls } from './call-comparer.ts';
 import { firstLongestCommonSubsequence } from './lcs.ts';
 
@@ -75,8 +75,11 @@ function countMatchingArgs(calls: Calls, i: number, j: number): number {
   const made = calls.made[j];
   const wanted = expected === undefined ? null : checkedArgs(calls, expected);
   if (expected === undefined || wanted === null || made === undefined || made.args === null) return 0;
+  const keys = Object.keys(wanted);
+  // Arguments that are exactly the expected ones have each of them right; the match mode asks for the same comparison.
+  if (comparesExactly(calls, expected.tool) && fitTable(calls)(i, j)) return keys.length;
   let right = 0;
-  for (const key of Object.keys(wanted)) {
+  for (const key of keys) {
     if (calls.comparer.argument(expected.tool, key, wanted, made.args) === null) right += 1;
   }
   return right;
