@@ -124,10 +124,12 @@ async function loadContext(deps: ActivityDeps, evaluationId: string): Promise<Ev
 
 /**
  * Nobody listening at the agent's address, or at that of a remote tool, or a refused token, is no failure of one trial. Only
- * of an agent that is a service of its own does the first trial go alone: the others' model has a breaker that sees to it.
+ * of an agent that is a service of its own, or begins by asking an MCP server, does the first trial go alone: the others'
+ * model has a breaker that sees to it.
  */
-function guarded({ agent }: Suite, lease: AgentLease, options: Parameters<typeof guardAgent>[1]): AgentLease {
-  return guardAgent(lease, { ...options, alone: agent.type === 'http' || agent.type === 'a2a' });
+function guarded({ agent, mcp = [] }: Suite, lease: AgentLease, options: Parameters<typeof guardAgent>[1]): AgentLease {
+  const asksServers = mcp.some(({ url, mode }) => url !== undefined && mode !== 'replay');
+  return guardAgent(lease, { ...options, alone: asksServers || agent.type === 'http' || agent.type === 'a2a' });
 }
 
 /** The agent of an evaluation that scores stored trajectories: it is neither loaded nor run. */

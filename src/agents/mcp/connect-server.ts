@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
-import { MissingVariableError, ModelError } from '../../core/errors.ts';
+import { MissingVariableError, ModelError, type ModelErrorKind, UserError } from '../../core/errors.ts';
 import { installedPackage } from '../../core/installed-package.ts';
 import type { McpServerConfig } from '../../core/suite.ts';
 import { commandEnvironment, passedSecrets } from '../command/command-environment.ts';
@@ -48,6 +48,8 @@ const LEAVE_MS = 500;
 
 interface Link {
   transport: Transport;
+  /** Status of the last reply of an HTTP server; null before the first, and where a request got none. */
+  status(): number | null;
   /** Tells the server that the session is over. */
   leave(): Promise<void>;
   secrets: string[];
@@ -56,7 +58,8 @@ interface Link {
 
 /**
  * Connects to a server, whichever version of the protocol it speaks.
- * @throws UserError when its program or variable does not exist; ModelError (`server_error`) when it does not answer
+ * @throws UserError when its program or variable does not exist, or its address is blocked; ModelError when it does not
+ * answer (`server_error`), or refuses in a way every trial would meet
  */
 export async function connectServer(config: McpServerConfig, options: ConnectOptions): Promise<McpConnection> {
   const link = config.url === undefined ? commandLink(config, options) : httpLink(config, config.url, options);
@@ -87,13 +90,42 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
     const endedFirst = ended;
     await close();
     if (options.signal.aborted) throw abortError(options.signal);
-    const remedy = config.url === undefined ? '' : `. Check that it runs, and that ${options.key}.url is its address.`;
+    const blocked = causesOf(error).find((cause) => cause instanceof UserError);
+    if (blocked !== undefined) throw blocked;
+    const { kind, remedy } = refusalOf(config, link.status(), options.key);
     const message = `MCP server ${config.name} cannot be used: ${explain(error)}${remedy}`;
     throw endedFirst
-      ? new ServerEndedError('server_error', message, { cause: error })
-      : new ModelError('server_error', message, { cause: error });
+      ? new ServerEndedError(kind, message, { cause: error })
+      : new ModelError(kind, message, { cause: error, status: link.status() });
   }
   return { client, explain, secrets: link.secrets, gone: () => gone, close };
+}
+
+/** What a server that cannot be connected to means for the other trials, and what the user can do. */
+function refusalOf(
+  config: McpServerConfig,
+  status: number | null,
+  key: string,
+): { kind: ModelErrorKind; remedy: string } {
+  if (config.url === undefined) return { kind: 'server_error', remedy: '' };
+  const variable = config.token_env === undefined ? `${key}.token_env` : `${config.token_env} (${key}.token_env)`;
+  if (status === 401) {
+    const set = config.token_env === undefined ? 'Name the variable that holds its token in' : 'Set a valid token in';
+    return { kind: 'unauthorized', remedy: `. ${set} ${variable}.` };
+  }
+  if (status === 403) return { kind: 'forbidden', remedy: `. It may not be used with the token of ${variable}.` };
+  if (status !== null && WRONG_ADDRESS.has(status)) {
+    return { kind: 'invalid_endpoint', remedy: `: status ${status}. Check ${key}.url.` };
+  }
+  return { kind: 'server_error', remedy: `. Check that it runs, and that ${key}.url is its address.` };
+}
+
+/** Nothing that takes a request is at the address. */
+const WRONG_ADDRESS: ReadonlySet<number> = new Set([404, 405, 410]);
+
+/** The error and what caused it, outermost first. */
+function causesOf(error: unknown): Error[] {
+  return error instanceof Error ? [error, ...causesOf(error.cause)] : [];
 }
 
 /** Servers of the older protocol hold a session until they are told. */
@@ -115,7 +147,8 @@ function commandLink(config: McpServerConfig, { env, suiteRoot, key }: ConnectOp
     maxBytes: MAX_BYTES,
   });
   const transport = createProcessTransport(process);
-  return { transport, leave: () => Promise.resolve(), secrets: passedSecrets(env, passed), process };
+  const secrets = passedSecrets(env, passed);
+  return { transport, status: () => null, leave: () => Promise.resolve(), secrets, process };
 }
 
 function httpLink(config: McpServerConfig, url: string, { env, key }: ConnectOptions): Link {
@@ -126,16 +159,24 @@ function httpLink(config: McpServerConfig, url: string, { env, key }: ConnectOpt
       `It holds the bearer token for server ${config.name}.`,
     );
   }
-  const fetch = createGuardedFetch({
+  const guarded = createGuardedFetch({
     typed: new URL(url),
     allowPrivate: false,
     trustTyped: true,
     maxBytes: MAX_BYTES,
     authorization: token === null ? null : `Bearer ${token}`,
   });
+  let status: number | null = null;
+  const fetch: typeof guarded = async (input, init) => {
+    status = null;
+    const response = await guarded(input, init);
+    status = response.status;
+    return response;
+  };
   const transport = new StreamableHTTPClientTransport(new URL(url), { fetch });
   return {
     transport,
+    status: () => status,
     leave: () => transport.terminateSession(),
     secrets: token === null ? [] : [token],
     process: null,

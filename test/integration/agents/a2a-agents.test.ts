@@ -134,6 +134,27 @@ test.each([
   expect(await trialsByStatus(rig.db, row.id)).not.toHaveProperty('errored');
 });
 
+test.each([
+  [404, 'endpoint_unreachable', 'Check mcp[0].url'],
+  [405, 'endpoint_unreachable', 'Check mcp[0].url'],
+  [401, 'unauthorized', 'mcp[0].token_env'],
+  [403, 'forbidden', 'mcp[0].token_env'],
+])('R8: so does an MCP server that answers %s, after one trial', async (status, kind, remedy) => {
+  const bad = await badAddress(status);
+  const model = await rig.model({ model: 'scripted-1', rules: [{ when: {}, reply: { content: 'hi' } }] });
+  const row = await rig.evaluate(model, {
+    cases: echoCases(20),
+    suite: { mcp: [{ name: 'orders', url: bad.url }], concurrency: 5, retry: { backoff_ms: 5, model_failures: 2 } },
+  });
+  bad.close();
+  expect(row).toMatchObject({ status: 'stopped', stop_kind: kind, exit_code: 4 });
+  expect(row.stop_message).toContain(bad.url);
+  expect(row.stop_message).toContain(remedy);
+  expect(await trialsByStatus(rig.db, row.id)).not.toHaveProperty('errored');
+  // The handshake of one trial, in both versions of the protocol.
+  expect(bad.requests()).toBeLessThanOrEqual(2);
+});
+
 test('R8: so does an MCP server nobody listens at, with its address and what to do', async () => {
   const bad = await badAddress(null);
   const model = await rig.model({ model: 'scripted-1', rules: [{ when: {}, reply: { content: 'hi' } }] });
