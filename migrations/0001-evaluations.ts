@@ -95,6 +95,8 @@ async function createTrialTables(db: Kysely<unknown>): Promise<void> {
       deaths integer not null default 0,
       model_failures integer not null default 0,
       rate_limits integer not null default 0,
+      last_failure_kind text,
+      last_failure text,
       error_kind text,
       error_message text,
       final_status text,

@@ -21,6 +21,7 @@ import { createTrialWriter } from './db/trial-writer.ts';
 import { createVerdictReader } from './db/verdict-cache.ts';
 import { loadPrompts } from './judge/load-prompts.ts';
 import { createAdapters } from './local/adapters.ts';
+import { createAwayFilter } from './local/server-away.ts';
 import { workflowBundle } from './local/workflow-bundle.ts';
 
 export interface WorkerOptions {
@@ -48,9 +49,11 @@ let runtimeInstalled = false;
 function installRuntime(level: Config['logLevel'], log: (line: string) => void): void {
   if (runtimeInstalled) return;
   runtimeInstalled = true;
+  const filter = createAwayFilter(() => performance.now());
   const logger = new DefaultLogger(level.toUpperCase() as LogLevel, ({ level: at, message, meta }) => {
     const error = meta?.['error'];
-    log(`${at} ${message}${error instanceof Error ? `: ${error.message}` : ''}`);
+    const said = filter(message);
+    if (said !== null) log(`${at} ${said}${error instanceof Error ? `: ${error.message}` : ''}`);
   });
   Runtime.install({
     logger,

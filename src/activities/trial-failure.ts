@@ -4,15 +4,18 @@ import type { Stop } from '../core/evaluation.ts';
 import type { RetryPolicy } from '../core/suite.ts';
 import type { TrialKey } from '../core/trial.ts';
 import type { Db } from '../db/connect.ts';
-import { recordModelFailure } from '../db/model-failures.ts';
+import { recordModelFailure, type TrialFailure } from '../db/model-failures.ts';
 import { isTransient } from '../db/transient.ts';
 import { WorkerCrashError } from '../agents/module/worker-crash.ts';
 import { isBreakersBusiness, StopError } from './breaker.ts';
 import { CANCEL_FAILURE, STOP_FAILURE } from '../core/failure-types.ts';
 import { FencedError } from './trial-model.ts';
 
-/** What becomes of a trial whose step threw: an error for Temporal to act on, or the error the trial is stored with. */
-export type Consequence = { throw: Error } | { errored: { kind: string; message: string } };
+/**
+ * What becomes of a trial whose step threw: an error for Temporal to act on (with what is tried again, for those who wait),
+ * or the error the trial is stored with.
+ */
+export type Consequence = { throw: Error; retried?: TrialFailure } | { errored: { kind: string; message: string } };
 
 /** Rate limits are waited out; this many times the other failures may happen before a trial gives up on them. */
 const RATE_LIMIT_FACTOR = 20;
@@ -47,7 +50,7 @@ export async function consequenceOf(
   if (error.kind === 'aborted') return { throw: cancelFailure() };
   if (!isRetried(error.kind)) return { errored: { kind: error.kind, message: error.message } };
   // Nobody listening says nothing about this trial. Where no breaker bounds it, it is counted.
-  if (isBreakersBusiness(error)) return { throw: retryFailure(error.message, error.kind, backoff(context, 1)) };
+  if (isBreakersBusiness(error)) return retried(error.message, error.kind, backoff(context, 1));
   return count(error.message, error.kind, error.retryAfterMs, context);
 }
 
@@ -99,7 +102,7 @@ async function count(
         : context.retry.model_failures;
   if (failures >= allowed) return { errored: { kind, message: `${message} (${failures} failures)` } };
   const asked = retryAfterMs === null ? null : Math.min(retryAfterMs, context.retry.max_retry_after_ms);
-  return { throw: retryFailure(message, kind, asked ?? backoff(context, failures)) };
+  return retried(message, kind, asked ?? backoff(context, failures));
 }
 
 const COUNTER: Record<string, 'model_failures' | 'rate_limits' | 'deaths'> = {
@@ -120,6 +123,10 @@ export function stopFailure(stop: Stop): ApplicationFailure {
 
 function cancelFailure(): ApplicationFailure {
   return ApplicationFailure.nonRetryable('the evaluation was canceled', CANCEL_FAILURE);
+}
+
+function retried(message: string, kind: string, delayMs: number): Consequence {
+  return { throw: retryFailure(message, kind, delayMs), retried: { kind, message } };
 }
 
 function retryFailure(message: string, type: string, delayMs: number): ApplicationFailure {

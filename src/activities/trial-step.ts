@@ -125,7 +125,7 @@ async function guarded(
       worker: workerName(deps.config.hostName),
     });
     if ('errored' in consequence) return await giveUp(step, consequence.errored);
-    await releaseTrial(deps.db, step.key, step.claim.fence);
+    await releaseTrial(deps.db, step.key, step.claim.fence, consequence.retried ?? null);
     throw consequence.throw;
   }
 }

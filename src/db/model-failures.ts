@@ -22,10 +22,28 @@ export async function recordModelFailure(
   return rows.rows[0]?.count ?? null;
 }
 
-/** Lets go of a trial that was interrupted (cancel, shutdown): its next claim is no death. */
-export async function releaseTrial(db: Db, key: TrialKey, fence: number): Promise<void> {
+/** Why a trial is tried again. */
+export interface TrialFailure {
+  kind: string;
+  message: string;
+}
+
+/**
+ * Lets go of a trial that was interrupted (cancel, shutdown) or is tried again: its next claim is no death.
+ * @param failure what it met, for those who wait for it; null leaves what is stored.
+ */
+export async function releaseTrial(
+  db: Db,
+  key: TrialKey,
+  fence: number,
+  failure: TrialFailure | null = null,
+): Promise<void> {
+  const met =
+    failure === null
+      ? sql``
+      : sql`, last_failure_kind = ${failure.kind}, last_failure = ${escapeText(failure.message)}`;
   await whileTransient(() =>
-    sql`update trial set running = false where evaluation_id = ${key.evaluation_id} and case_id = ${escapeText(key.case_id)}
+    sql`update trial set running = false${met} where evaluation_id = ${key.evaluation_id} and case_id = ${escapeText(key.case_id)}
       and trial_index = ${key.trial_index} and fence = ${fence} and status is null`.execute(db),
   );
 }

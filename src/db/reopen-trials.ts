@@ -16,7 +16,7 @@ export async function reopenTrials(db: Db, evaluationId: string, options: { fail
         and (status in ('errored', 'unscored', 'canceled') or (${options.failed} and status = 'failed'))`.execute(tx);
     const opened = await sql`
       update trial t set status = null, error_kind = null, error_message = null, finished_at = null, running = false,
-        deaths = 0, model_failures = 0, rate_limits = 0, judge_tokens = null, judge_cost_usd = null,
+        deaths = 0, model_failures = 0, rate_limits = 0, last_failure_kind = null, last_failure = null, judge_tokens = null, judge_cost_usd = null,
         trajectory_fence = case when r.anew then null else t.trajectory_fence end, fence = nextval('trial_fence')
       from reopened r
       where t.evaluation_id = ${evaluationId} and t.case_id = r.case_id and t.trial_index = r.trial_index`.execute(tx);

@@ -82,6 +82,9 @@ export interface TrialTable extends TrialColumns {
   deaths: Generated<number>;
   model_failures: Generated<number>;
   rate_limits: Generated<number>;
+  /** What its last try met that is tried again; null: nothing yet. */
+  last_failure_kind: string | null;
+  last_failure: string | null;
   error_kind: string | null;
   error_message: string | null;
   final_status: string | null;

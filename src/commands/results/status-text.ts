@@ -1,6 +1,8 @@
 import type { EvaluationRow } from '../../db/evaluations.ts';
+import type { FailingTrials } from '../../db/failing-trials.ts';
 import type { Progress } from '../../db/missing-trials.ts';
 import { wrap } from '../../report/align.ts';
+import { failingText } from '../../report/failing-text.ts';
 import { formatDuration, plural } from '../../report/format.ts';
 import { endedTrials, secondsLeft } from './eta.ts';
 
@@ -8,6 +10,8 @@ import { endedTrials, secondsLeft } from './eta.ts';
 export interface Status {
   row: EvaluationRow;
   progress: Progress;
+  /** Trials that are tried again, by kind of failure. */
+  failing: readonly FailingTrials[];
   /** Milliseconds since the start; null before it. */
   ageMs: number | null;
   /** null: Temporal is not running or does not answer. */
@@ -85,6 +89,11 @@ function timesText({ row, ageMs }: Status): string {
 }
 
 function stateLines(status: Status): string[] {
+  const failing = status.failing.map((one) => `  failing   ${failingText(one)}`);
+  return [...endLines(status), ...failing];
+}
+
+function endLines(status: Status): string[] {
   const { row } = status;
   if (row.stop_message !== null) return [`  stopped   ${row.stop_message}`, ...verdictLine(row)];
   if (row.status === 'running') {

@@ -33,13 +33,19 @@ export function registerStatus(program: Command, context: CommandContext): void 
 }
 
 async function readStatus(database: Database, id: string | undefined): Promise<Status> {
-  const [{ newestEvaluation, resolveEvaluation }, { loadProgress }, { peekTemporal }, { reconcile }] =
-    await Promise.all([
-      import('./resolve-id.ts'),
-      import('../../db/missing-trials.ts'),
-      import('../stack/peek-temporal.ts'),
-      import('../run/start-evaluation.ts'),
-    ]);
+  const [
+    { newestEvaluation, resolveEvaluation },
+    { loadProgress },
+    { loadFailingTrials },
+    { peekTemporal },
+    { reconcile },
+  ] = await Promise.all([
+    import('./resolve-id.ts'),
+    import('../../db/missing-trials.ts'),
+    import('../../db/failing-trials.ts'),
+    import('../stack/peek-temporal.ts'),
+    import('../run/start-evaluation.ts'),
+  ]);
   const { db, config } = database;
   const found = id === undefined ? await newestEvaluation(db) : await resolveEvaluation(db, id);
   const goesOn = found.status === 'running' || found.status === 'paused';
@@ -49,13 +55,14 @@ async function readStatus(database: Database, id: string | undefined): Promise<S
   return {
     row,
     progress: await loadProgress(db, row.id),
+    failing: await loadFailingTrials(db, row.id),
     ageMs: row.started_at === null ? null : Date.now() - row.started_at.getTime(),
     temporal: seen === null ? null : 'up',
   };
 }
 
 function statusJson(status: Status, { eta, nextCommands }: Pick<typeof StatusText, 'eta' | 'nextCommands'>): unknown {
-  const { row, progress } = status;
+  const { row, progress, failing } = status;
   const { planned, recent: _recent, ...counts } = progress;
   const seconds = eta(status);
   return {
@@ -64,6 +71,7 @@ function statusJson(status: Status, { eta, nextCommands }: Pick<typeof StatusTex
     status: row.status,
     stop: row.stop_kind === null ? null : { kind: row.stop_kind, message: row.stop_message },
     trials: { planned, ended: endedTrials(progress), ...counts },
+    failing,
     eta_s: seconds === null ? null : Math.ceil(seconds),
     created_at: row.created_at.toISOString(),
     started_at: row.started_at?.toISOString() ?? null,

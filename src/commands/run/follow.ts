@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EvaluationRow } from '../../db/evaluations.ts';
 import { findEvaluation } from '../../db/evaluations.ts';
+import { type FailingTrials, loadFailingTrials } from '../../db/failing-trials.ts';
 import { loadProgress, type Progress } from '../../db/missing-trials.ts';
 import { whileTransient } from '../../db/transient.ts';
 import type { CommandContext } from '../context.ts';
+import { endedTrials } from '../results/eta.ts';
+import { createFailingNotes } from './failing-notes.ts';
 import { progressLine } from './progress-line.ts';
 import { markLost, startEvaluation, workflowIdOf } from './start-evaluation.ts';
 import { whileUnavailable } from '../stack/while-unavailable.ts';
@@ -16,6 +19,7 @@ const LARGE_POLL_MS = 1_000;
 const MOST_RESTARTS = 5;
 /** Without a terminal: a line when this much time has passed. */
 const PLAIN_LINE_MS = 10_000;
+const CLEAR_LINE = '\r\u001b[2K';
 
 /** Thrown when the user stops following with Ctrl-C. */
 export class Interrupted extends Error {}
@@ -48,7 +52,8 @@ export async function followEvaluation(
         await whileUnavailable(() => startEvaluation(session.client, session.config.taskQueue, row));
         ended = watchWorkflow(session, id);
       }
-      display.show(row, await whileTransient(() => loadProgress(session.db, id)));
+      const progress = await whileTransient(() => loadProgress(session.db, id));
+      display.show(row, progress, await whileTransient(() => loadFailingTrials(session.db, id)));
       await Promise.race([
         sleep(row.planned_trials > LARGE ? LARGE_POLL_MS : POLL_MS, undefined, { signal: options.signal }).catch(
           () => undefined,
@@ -87,24 +92,26 @@ function watchWorkflow(session: Session, id: string): { state(): string | null; 
 }
 
 interface Display {
-  show(row: EvaluationRow, progress: Progress): void;
+  show(row: EvaluationRow, progress: Progress, failing: readonly FailingTrials[]): void;
   clear(): void;
 }
 
 function createDisplay(context: CommandContext, quiet: boolean): Display {
   if (quiet) return { show: () => undefined, clear: () => undefined };
   const startedAt = Date.now();
+  const notesOf = createFailingNotes();
   let drawn = false;
   let lastLineAt = startedAt;
   let base: { done: number; at: number } | null = null;
   return {
-    show(row, progress) {
-      const done = progress.passed + progress.failed + progress.unscored + progress.errored;
+    show(row, progress, failing) {
+      const done = endedTrials(progress);
+      for (const note of notesOf(failing, done, Date.now())) context.stderr(`${drawn ? CLEAR_LINE : ''}${note}\n`);
       base ??= { done, at: Date.now() };
       const pace = { done, doneSince: done - base.done, elapsedMs: Date.now() - base.at };
       const line = progressLine(row, progress, pace, context.isTty ? (context.columns ?? 80) : Infinity);
       if (context.isTty) {
-        context.stderr(`\r\u001b[2K${line}`);
+        context.stderr(`${CLEAR_LINE}${line}`);
         drawn = true;
       } else if (Date.now() - lastLineAt >= PLAIN_LINE_MS) {
         context.stderr(`${line}\n`);
@@ -112,7 +119,7 @@ function createDisplay(context: CommandContext, quiet: boolean): Display {
       }
     },
     clear() {
-      if (drawn) context.stderr('\r\u001b[2K');
+      if (drawn) context.stderr(CLEAR_LINE);
       drawn = false;
     },
   };

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadFailingTrials } from '../../../src/db/failing-trials.ts';
 import { eventually } from '../../e2e/support/program.ts';
 import { ECHO, ECHO_SCRIPT, echoCases, JUDGE, judgedCases, openRig, type Rig, type TestModel } from './support/rig.ts';
 import { countEnded, loadTrials, trialsByStatus } from './support/reads.ts';
@@ -29,6 +30,18 @@ async function gap(model: TestModel, suite: object = {}): Promise<number> {
   const [first = 0, second = 0] = model.sentAt;
   return second - first;
 }
+
+test('what a trial under way met is known while it waits, and is no part of it once it has ended', async () => {
+  const model = await rig.model(limitedOnce({ 'retry-after': '3' }));
+  const id = await rig.run(model, { cases: echoCases(2), suite: {} });
+  const both = async (): Promise<boolean> => (await loadFailingTrials(rig.db, id))[0]?.trials === 2;
+  await eventually('both wait', both);
+  expect(await loadFailingTrials(rig.db, id)).toEqual([
+    { kind: 'rate_limit', trials: 2, message: expect.stringContaining('slow down') as string },
+  ]);
+  expect((await rig.ended(id)).status).toBe('completed');
+  expect(await loadFailingTrials(rig.db, id)).toEqual([]);
+});
 
 describe('R6: Retry-After', () => {
   test.concurrent.each([

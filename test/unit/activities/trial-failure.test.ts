@@ -53,6 +53,7 @@ describe('retried and counted', () => {
     const result = await consequence(model(kind));
     expect(result.counter).toBe(counter);
     expect(failureOf(result)).toMatchObject({ type: kind, nonRetryable: false, nextRetryDelay: 500 });
+    expect(result).toMatchObject({ retried: { kind, message: `it said ${kind}` } });
   });
 
   test('the wait doubles with jitter in its upper half, and is bounded', async () => {

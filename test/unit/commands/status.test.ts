@@ -18,7 +18,7 @@ function status(row: Partial<EvaluationRow>, more: Partial<Status> = {}): Status
     verdict: null,
     ...row,
   };
-  return { row: full as EvaluationRow, progress, ageMs: 60_000, temporal: 'up', ...more };
+  return { row: full as EvaluationRow, progress, failing: [], ageMs: 60_000, temporal: 'up', ...more };
 }
 
 describe('time left', () => {
@@ -34,6 +34,15 @@ describe('status text', () => {
     expect(text).toContain('e-1  running  (started 60 s ago)');
     expect(text).toContain('40 of 100 ended: 30 passed, 5 failed, 3 unscored, 2 errored, 4 running');
     expect(text).toContain('about 60 s');
+  });
+  test('trials that are tried again: how many, after what, what was said last; nothing of it moves the cursor', () => {
+    const failing = [
+      { kind: 'rate_limit', trials: 12, message: 'slow \u001b[2Jdown' },
+      { kind: 'timeout', trials: 1, message: 'x'.repeat(900) },
+    ];
+    const text = statusText(status({ status: 'running' }, { failing }));
+    expect(text).toContain('  failing   12 trials tried again after rate_limit: slow [2Jdown\n');
+    expect(text).toMatch(/ {2}failing {3}1 trial tried again after timeout: x{300}…\n/);
   });
   test('running, but nothing works on it', () => {
     const text = statusText(status({ status: 'running' }, { temporal: null }));
