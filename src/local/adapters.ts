@@ -17,6 +17,12 @@ export interface Adapters {
   close(): Promise<void>;
 }
 
+interface Endpoint {
+  baseUrl: string;
+  apiKey: string | null;
+  keyAdvice: string;
+}
+
 /** Model clients, agents and scripted models of one process, each made once and closed together. */
 export function createAdapters(config: Config): Adapters {
   const clients = new Map<string, ModelClient>();
@@ -24,18 +30,24 @@ export function createAdapters(config: Config): Adapters {
   const agents = new Set<ClosableAgent>();
   const scorers = new Set<CustomScorers>();
 
-  async function endpointOf(request: EndpointRequest): Promise<{ baseUrl: string; apiKey: string | null }> {
+  async function endpointOf(request: EndpointRequest): Promise<Endpoint> {
     if (request.offlineModel !== null) {
       const path = request.offlineModel;
       const running = scripted.get(path) ?? startScriptedModel({ scriptPath: path });
       scripted.set(path, running);
-      return { baseUrl: (await running).url, apiKey: 'offline' };
+      return { baseUrl: (await running).url, apiKey: 'offline', keyAdvice: 'Correct the script of the offline model.' };
     }
     // A key read from a file often ends in a line break.
-    const apiKey = config.env[request.apiKeyEnv ?? 'OPENAI_API_KEY']?.trim();
+    const variable = request.apiKeyEnv ?? 'OPENAI_API_KEY';
+    const apiKey = config.env[variable]?.trim() ?? '';
     return {
       baseUrl: request.baseUrl ?? config.openaiBaseUrl ?? DEFAULT_BASE_URL,
-      apiKey: apiKey === undefined || apiKey === '' ? null : apiKey,
+      apiKey: apiKey === '' ? null : apiKey,
+      // Local endpoints need no key: that there is none counts only once it is missed.
+      keyAdvice:
+        apiKey === ''
+          ? `${variable} is not set in process ${process.pid} on ${config.hostName}: set it there and restart that process.`
+          : `Set a valid key in ${variable}.`,
     };
   }
 

@@ -10,6 +10,8 @@ export interface CallFacts {
   model: string;
   /** Removed from every message, should an endpoint echo it. */
   apiKey: string | null;
+  /** What to do when the key is refused, a sentence; undefined: what can be said of any key. */
+  keyAdvice?: string | undefined;
   /** Milliseconds since the epoch. */
   now: number;
 }
@@ -105,7 +107,8 @@ function kindByText(text: string): ModelErrorKind | null {
 }
 
 const ADVICE: Partial<Record<ModelErrorKind, (facts: CallFacts) => string>> = {
-  unauthorized: () => 'Set a valid key in OPENAI_API_KEY, or in the variable that api_key_env names.',
+  unauthorized: (facts) =>
+    facts.keyAdvice ?? 'Set a valid key in OPENAI_API_KEY, or in the variable that api_key_env names.',
   forbidden: (facts) => `The key may not use ${facts.model}: check its permissions, project and region.`,
   quota: () => 'The account has no quota left: top it up or use another key, then resume.',
   model_not_found: (facts) =>

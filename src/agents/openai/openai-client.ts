@@ -15,6 +15,8 @@ export interface ModelClientOptions {
   baseUrl: string;
   /** Null: no Authorization header is sent. */
   apiKey: string | null;
+  /** What to do when the endpoint refuses the key, a sentence. Default: names the variables that may hold it. */
+  keyAdvice?: string;
   /** Default: the global fetch. */
   fetch?: typeof fetch;
   /** Longest reply body read, bytes; a longer one is `invalid_reply`. Default 32 MiB. */
@@ -53,7 +55,8 @@ export function createModelClient(options: ModelClientOptions): ModelClient {
         try {
           return maskReply(await call(openai, request, cap, timeoutMs, options, field), options.apiKey);
         } catch (error) {
-          const facts = { baseUrl: options.baseUrl, model: request.model, apiKey: options.apiKey, now: Date.now() };
+          const { baseUrl, apiKey, keyAdvice } = options;
+          const facts = { baseUrl, model: request.model, apiKey, keyAdvice, now: Date.now() };
           throw endedBy(cap, facts, timeoutMs) ?? toModelError(error, facts);
         }
       };
