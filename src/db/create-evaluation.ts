@@ -41,44 +41,47 @@ export function trialsOf(evalCase: EvalCase, suite: Suite): number {
  * committed. Repeating it with the same id does nothing.
  */
 export async function createEvaluation(db: Db, input: NewEvaluation): Promise<void> {
+  await db.transaction().execute((tx) => insertEvaluation(tx, input));
+}
+
+/** As {@link createEvaluation}, within a transaction. */
+export async function insertEvaluation(tx: Db, input: NewEvaluation): Promise<void> {
   const planned = input.cases.reduce((sum, evalCase) => sum + trialsOf(evalCase, input.suite), 0);
-  await db.transaction().execute(async (tx) => {
-    const inserted = await tx
-      .insertInto('evaluation')
-      .values({
-        id: input.id,
-        suite: escapeText(input.suite.name),
-        kind: input.suite.kind,
-        status: 'running',
-        suite_hash: input.hashes.suite,
-        data_hash: input.hashes.data,
-        agent_hash: input.hashes.agent,
-        judge_hash: input.judgeHash,
-        agent_version: input.agentVersion,
-        agent_model: agentModel(input.suite),
-        judge_model: judgeName(input.suite.judge),
-        definition: toJsonb(input.suite),
-        suite_path: input.suitePath,
-        suite_root: input.suiteRoot,
-        offline: input.offline,
-        labels: toJsonb(input.suite.labels),
-        trials: input.suite.trials,
-        concurrency: input.suite.concurrency,
-        cases: input.cases.length,
-        planned_trials: planned,
-        budget_usd: input.suite.budget_usd ?? null,
-        fail_fast: input.failFast,
-        filters: toJsonb(input.filters),
-        baseline_label: input.suite.regression.label,
-        schedule_id: input.scheduleId,
-        source_evaluation_id: input.sourceId,
-        judge_cache: input.judgeCache,
-      })
-      .onConflict((conflict) => conflict.column('id').doNothing())
-      .returning('id')
-      .execute();
-    if (inserted.length > 0) await insertCases(tx, input);
-  });
+  const inserted = await tx
+    .insertInto('evaluation')
+    .values({
+      id: input.id,
+      suite: escapeText(input.suite.name),
+      kind: input.suite.kind,
+      status: 'running',
+      suite_hash: input.hashes.suite,
+      data_hash: input.hashes.data,
+      agent_hash: input.hashes.agent,
+      judge_hash: input.judgeHash,
+      agent_version: input.agentVersion,
+      agent_model: agentModel(input.suite),
+      judge_model: judgeName(input.suite.judge),
+      definition: toJsonb(input.suite),
+      suite_path: input.suitePath,
+      suite_root: input.suiteRoot,
+      offline: input.offline,
+      labels: toJsonb(input.suite.labels),
+      trials: input.suite.trials,
+      concurrency: input.suite.concurrency,
+      cases: input.cases.length,
+      planned_trials: planned,
+      budget_usd: input.suite.budget_usd ?? null,
+      fail_fast: input.failFast,
+      filters: toJsonb(input.filters),
+      baseline_label: input.suite.regression.label,
+      schedule_id: input.scheduleId,
+      source_evaluation_id: input.sourceId,
+      judge_cache: input.judgeCache,
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .returning('id')
+    .execute();
+  if (inserted.length > 0) await insertCases(tx, input);
 }
 
 /** Replaces the snapshot of an evaluation within a transaction; trials of cases whose content changed or went away are removed. */

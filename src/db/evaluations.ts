@@ -166,6 +166,13 @@ export async function deleteEvaluation(db: Db, id: string): Promise<boolean> {
   return result.numDeletedRows > 0n;
 }
 
+/** As {@link deleteEvaluation}; false when it runs or is paused (by now), or is gone: then nothing is removed. */
+export async function deleteEndedEvaluation(db: Db, id: string): Promise<boolean> {
+  const ended = ['completed', 'stopped', 'canceled'] as const;
+  const result = await db.deleteFrom('evaluation').where('id', '=', id).where('status', 'in', ended).executeTakeFirst();
+  return result.numDeletedRows > 0n;
+}
+
 /** Tells every worker to end the model calls of an evaluation at once. */
 export async function notifyCancel(db: Db, id: string): Promise<void> {
   await sql`select pg_notify('assay_cancel', ${id})`.execute(db);

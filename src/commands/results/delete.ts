@@ -30,7 +30,7 @@ async function remove(
   id: string,
   flags: { yes?: boolean; json?: boolean },
 ): Promise<void> {
-  const [{ resolveEvaluation }, { baselinesOf }, { deleteEvaluation }] = await Promise.all([
+  const [{ resolveEvaluation }, { baselinesOf }, { deleteEndedEvaluation }] = await Promise.all([
     import('./resolve-id.ts'),
     import('../../db/baselines.ts'),
     import('../../db/evaluations.ts'),
@@ -53,7 +53,12 @@ async function remove(
   if (flags.yes !== true && !(await confirmed(context, `Delete ${what}? It cannot be brought back. [y/N] `))) {
     throw new UserError(`${row.id} was not deleted.`, { exitCode: EXIT.usage, hint: 'Add --yes to confirm.' });
   }
-  await deleteEvaluation(db, row.id);
+  // While the question was open somebody may have resumed it.
+  if (!(await deleteEndedEvaluation(db, row.id))) {
+    throw new UserError(`Evaluation ${row.id} was not deleted: it was resumed, or deleted, in the meantime.`, {
+      hint: `\`assay status ${row.id}\` shows where it stands.`,
+    });
+  }
   context.stdout(flags.json === true ? `${JSON.stringify({ deleted: row.id })}\n` : `deleted ${what}\n`);
 }
 

@@ -3,7 +3,8 @@ import { canonicalJson, type Json } from '../../core/json.ts';
 import { loadSuite } from '../../datasets/load-suite.ts';
 import { parseFilter, selectCases } from '../../datasets/select-cases.ts';
 import { createEvaluation, type NewEvaluation, trialsOf } from '../../db/create-evaluation.ts';
-import { type EvaluationRow, findEvaluation, findJoinable, reopenEvaluation } from '../../db/evaluations.ts';
+import { type EvaluationRow, findEvaluation, reopenEvaluation } from '../../db/evaluations.ts';
+import { joinEvaluation } from '../../db/join-evaluation.ts';
 import { newEvaluation } from '../../db/new-evaluation.ts';
 import { setConcurrency } from '../../db/set-concurrency.ts';
 import { plural } from '../../report/format.ts';
@@ -12,6 +13,7 @@ import { detach } from './detach.ts';
 import { movedDefinition, noteMoved } from './moved-places.ts';
 import { printDryRun } from './dry-run.ts';
 import { conclude } from './conclude.ts';
+import { preloadWorker } from './own-worker.ts';
 import { requireEndpoint } from './require-endpoint.ts';
 import { requireScorers } from './require-scorers.ts';
 import type { RunFlags } from './run-flags.ts';
@@ -37,7 +39,9 @@ export async function runSuite(context: CommandContext, suiteFile: string, flags
     return;
   }
   requireEndpoint(context, wanted);
-  const session = await openSession(context);
+  const opening = openSession(context);
+  if (flags.worker && flags.detach !== true) preloadWorker();
+  const session = await opening;
   try {
     const row = await joinOrCreate(context, session, wanted, flags);
     if (flags.detach === true) await detach(context, session, row);
@@ -84,15 +88,15 @@ async function joinOrCreate(
   const planned = wanted.cases.reduce((sum, one) => sum + trialsOf(one, wanted.suite), 0);
   const named = flags.id === undefined ? null : await findEvaluation(session.db, flags.id);
   if (named !== null) requireSame(named, wanted, planned);
-  const found =
-    named ??
-    (flags.new === true || flags.id !== undefined
-      ? null
-      : await findJoinable(session.db, { suite: wanted.suite.name, hashes: wanted.hashes, plannedTrials: planned }));
+  const joins = flags.new !== true && flags.id === undefined;
+  const found = named ?? (joins ? await joinEvaluation(session.db, wanted) : null);
   if (found === null) {
-    await createEvaluation(session.db, wanted);
+    // What another command has stored under this id in the meantime stays, and may be another suite.
+    if (!joins) await createEvaluation(session.db, wanted);
+    const row = (await findEvaluation(session.db, wanted.id)) as EvaluationRow;
+    requireSame(row, wanted, planned);
     context.stderr(`evaluation ${wanted.id}: ${plural(wanted.cases.length, 'case')}, ${plural(planned, 'trial')}\n`);
-    return (await findEvaluation(session.db, wanted.id)) as EvaluationRow;
+    return row;
   }
   const row = await reconcile(session.client, session.db, found);
   context.stderr(`joining evaluation ${row.id} (same suite, data and agent; --new starts another)\n`);

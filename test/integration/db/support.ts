@@ -4,12 +4,17 @@ import type { Trajectory } from '../../../src/core/trajectory.ts';
 import type { TrialKey } from '../../../src/core/trial.ts';
 import type { Score } from '../../../src/core/score.ts';
 import type { Db } from '../../../src/db/connect.ts';
-import { createEvaluation } from '../../../src/db/create-evaluation.ts';
+import { createEvaluation, type NewEvaluation } from '../../../src/db/create-evaluation.ts';
 import { newEvaluation } from '../../../src/db/new-evaluation.ts';
 import type { JournalEntry, TrialEnd } from '../../../src/db/trial-rows.ts';
 
 /** Stores an evaluation of these cases. */
 export async function storeEvaluation(db: Db, id: string, cases: EvalCase[], suite: object = {}): Promise<void> {
+  await createEvaluation(db, newEvaluationOf(id, cases, suite));
+}
+
+/** An evaluation of these cases before it is stored. */
+export function newEvaluationOf(id: string, cases: EvalCase[], suite: object = {}): NewEvaluation {
   const parsed = suiteSchema.parse({
     name: 'orders',
     datasets: ['a.yaml'],
@@ -19,7 +24,7 @@ export async function storeEvaluation(db: Db, id: string, cases: EvalCase[], sui
   const hashes = { suite: 's', data: 'd', agent: 'a' };
   const caseHashes = new Map(cases.map((one) => [one.id, `hash of ${one.id}`]));
   const source = { suite: parsed, suitePath: 's.yaml', suiteRoot: '/s', cases, caseHashes, hashes };
-  await createEvaluation(db, newEvaluation(source, { env: {}, now: new Date(), id }));
+  return newEvaluation(source, { env: {}, now: new Date(), id });
 }
 
 export const casesOf = (...ids: string[]): EvalCase[] => ids.map((id) => ({ id, input: `about ${id}`, expected: {} }));
