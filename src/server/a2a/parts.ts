@@ -49,7 +49,8 @@ export function contentOf(message: Message): Content {
   for (const { content, mediaType } of message.parts) {
     if (content === undefined) throw new RequestMalformedError('a part holds neither text nor data.');
     if (content.$case === 'raw' || content.$case === 'url' || !isSupported(mediaType)) {
-      const what = mediaType === '' ? 'a file' : mediaType;
+      const isFile = content.$case === 'raw' || content.$case === 'url';
+      const what = isFile ? `A file${mediaType === '' ? '' : ` (${mediaType})`}` : mediaType;
       throw new ContentTypeNotSupportedError(`${what} is not supported; supported are ${INPUT_MODES.join(', ')}.`);
     }
     if (content.$case === 'text') texts.push(content.value);

@@ -28,7 +28,7 @@ export function createPushConfigs(db: Db, require: (taskId: string) => Promise<A
   return {
     async add(config, wireVersion) {
       const row = await require(config.taskId);
-      const named = withId(config);
+      const named = withId(config, wireVersion);
       const others = storedConfigs(row).filter((one) => one.config.id !== named.id);
       if (others.length >= MOST_CONFIGS) {
         throw new RequestMalformedError(`A task has at most ${MOST_CONFIGS} push configurations.`);
@@ -38,8 +38,11 @@ export function createPushConfigs(db: Db, require: (taskId: string) => Promise<A
       return named;
     },
     async get(taskId, id) {
-      const config = (await list(taskId)).find((one) => one.id === id);
-      if (config === undefined) throw new TaskNotFoundError(`There is no push configuration ${id} of task ${taskId}.`);
+      const configs = await list(taskId);
+      // Of 0.3: "Server will return one of the associated configurations if config id is not specified" (7.6.1).
+      const config = id === '' ? configs.at(-1) : configs.find((one) => one.id === id);
+      if (config === undefined)
+        throw new TaskNotFoundError(`There is no push configuration ${id === '' ? '' : `${id} `}of task ${taskId}.`);
       return config;
     },
     list,
@@ -51,13 +54,20 @@ export function createPushConfigs(db: Db, require: (taskId: string) => Promise<A
   };
 }
 
-/** @throws RequestMalformedError when the webhook is no http or https address */
-export function withId(config: TaskPushNotificationConfig): TaskPushNotificationConfig {
+/** Id of a configuration of 0.3 that has none: it is the one of its task, which setting it again updates (0.3, 7.5). */
+const UNNAMED = 'default';
+
+/**
+ * The configuration with an id, one of ours where the client gave none.
+ * @throws RequestMalformedError when the webhook is no http or https address
+ */
+export function withId(config: TaskPushNotificationConfig, wireVersion: string): TaskPushNotificationConfig {
   const url = URL.canParse(config.url) ? new URL(config.url) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || `${url.username}${url.password}` !== '') {
     throw new RequestMalformedError('The url of a push configuration must be an http or https address.');
   }
-  return { ...config, id: config.id === '' ? randomUUID() : config.id };
+  if (config.id !== '') return config;
+  return { ...config, id: isOfV1(wireVersion) ? randomUUID() : UNNAMED };
 }
 
 export function configJson(config: TaskPushNotificationConfig, wireVersion: string): Json {
@@ -75,4 +85,9 @@ export function storedConfigs(row: Pick<A2aTaskRow, 'id' | 'push_configs'>): Sto
       },
     ];
   });
+}
+
+/** True when what is told to the client has the form of 1.0. */
+export function isOfV1(wireVersion: string): boolean {
+  return wireVersion.startsWith('1.');
 }

@@ -6,7 +6,7 @@ import { sleep } from '../../agents/sleep.ts';
 import { startTimeCap } from '../../agents/time-cap.ts';
 import { type A2aTaskRow, changeA2aTask } from '../../db/a2a-tasks.ts';
 import type { Db } from '../../db/connect.ts';
-import { storedConfigs, type StoredPushConfig } from './push-configs.ts';
+import { isOfV1, storedConfigs, type StoredPushConfig } from './push-configs.ts';
 import { isTerminal, stateOf } from './task-view.ts';
 import { updatesOf, watchTask } from './watch-task.ts';
 
@@ -78,7 +78,7 @@ function stateName(task: Task): string {
 async function tell(deps: PusherDeps, stored: StoredPushConfig, task: Task, signal: AbortSignal): Promise<void> {
   const serializer = serializerOf(stored.wireVersion);
   // The older form is the whole task each time.
-  const events: Iterable<StreamResponse> = stored.wireVersion.startsWith('1.')
+  const events: Iterable<StreamResponse> = isOfV1(stored.wireVersion)
     ? updatesOf(task)
     : [{ payload: { $case: 'task', value: task } }];
   for (const event of events) {
@@ -87,7 +87,7 @@ async function tell(deps: PusherDeps, stored: StoredPushConfig, task: Task, sign
 }
 
 function serializerOf(wireVersion: string): PushNotificationSerializer {
-  return wireVersion.startsWith('1.') ? new V1PushNotificationSerializer() : new V03PushNotificationSerializer();
+  return isOfV1(wireVersion) ? new V1PushNotificationSerializer() : new V03PushNotificationSerializer();
 }
 
 async function tellPatiently(

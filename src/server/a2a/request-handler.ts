@@ -92,7 +92,8 @@ function messageMethods(
     const task = message.taskId === '' ? null : await tasks.require(message.taskId);
     if (task !== null) requireWaiting(message, task, await tasks.view(task));
     const push = params.configuration?.taskPushNotificationConfig;
-    const configs = push === undefined ? [] : [configJson(withId(push), context.requestedVersion)];
+    const configs =
+      push === undefined ? [] : [configJson(withId(push, context.requestedVersion), context.requestedVersion)];
     const taken = await deps.starter.take(message, task, configs);
     if ('taskId' in taken) deps.pushed(taken.taskId);
     return taken;

@@ -28,7 +28,7 @@ export interface TaskStarter {
    * what is missing, or the message is answered without a task.
    */
   take(message: Message, task: A2aTaskRow | null, push: Json[]): Promise<Taken>;
-  /** @throws TaskNotCancelableError when it has ended otherwise */
+  /** @throws TaskNotCancelableError when it has ended, by a cancel or otherwise */
   cancel(row: A2aTaskRow, view: Task): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export function createTaskStarter(deps: TaskStarterDeps): TaskStarter {
     },
     async cancel(row, view) {
       const state = stateOf(view);
-      if (state === TaskState.TASK_STATE_CANCELED) return;
+      // One that is canceled too: the protocol's list of what cannot be canceled names it (0.3, 8.2; 1.0, 3.3.2).
       if (isTerminal(state)) throw new TaskNotCancelableError(`Task ${row.id} has ended.`);
       if (state === TaskState.TASK_STATE_INPUT_REQUIRED || row.evaluation_id === null) {
         await changeA2aTask(session.db, row.id, { state: 'canceled', note: 'canceled' }, row);

@@ -141,6 +141,9 @@ describe.each(wires)('$name', ({ open }) => {
     const wire = open();
     const file = { raw: 'aGk=', mediaType: 'application/x-unsupported' };
     expectError(wire, await wire.call('SendMessage', message([file])), CONTENT_TYPE);
+    const text = await wire.call('SendMessage', message([{ raw: 'aGk=', mediaType: 'text/plain' }]));
+    expectError(wire, text, CONTENT_TYPE);
+    expect(text.body['error'].message).toContain('A file (text/plain) is not supported');
   });
 
   test('send: requests that say nothing usable', async () => {
@@ -207,6 +210,7 @@ describe.each(wires)('$name', ({ open }) => {
     const idle = await waiting(wire);
     const canceled = wire.result(await wire.call('CancelTask', { id: idle['id'] }));
     expect(canceled).toMatchObject({ id: idle['id'], status: { state: 'TASK_STATE_CANCELED' } });
+    expectError(wire, await wire.call('CancelTask', { id: idle['id'] }), NOT_CANCELABLE);
     const busy = await sent(wire, message('run many', { configuration: { returnImmediately: true } }));
     const ended = wire.result(await wire.call('CancelTask', { id: busy['id'] }));
     expect(ended['status'].state).toBe('TASK_STATE_CANCELED');
@@ -258,6 +262,16 @@ describe.each(wires)('$name', ({ open }) => {
         (event) => event['artifactUpdate']?.artifact.artifactId ?? event['statusUpdate']?.status.state,
       );
     expect(shape(second?.events).slice(-3)).toEqual(shape(first?.events).slice(-3));
+  });
+
+  test('subscribe: one that leaves ends nothing for the others', async () => {
+    const wire = open();
+    const { id } = await waiting(wire);
+    const stays = wire.stream('SubscribeToTask', { id });
+    const left = await wire.stream('SubscribeToTask', { id }, 1);
+    expect(left.events.map((event) => Object.keys(event))).toEqual([['task']]);
+    await sent(wire, message('one', { taskId: id }));
+    expect((await stays).events.at(-1)?.['statusUpdate'].status.state).toBe('TASK_STATE_COMPLETED');
   });
 
   test('list: by context and status, newest change first, in pages', async () => {
@@ -417,6 +431,31 @@ describe('protocol 0.3', () => {
     expect((await call('message/send', {}))['error'].code).toBe(-32602);
     const card = await call('agent/getAuthenticatedExtendedCard', {});
     expect(card['error'].code).toBeLessThan(-32000);
+  });
+
+  test('version: an empty one is 0.3', async () => {
+    const response = await fetch(`${url}/a2a/jsonrpc`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'a2a-version': '' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'message/send', params: say('hello') }),
+    });
+    expect(((await response.json()) as Loose)['result']).toMatchObject({ kind: 'task' });
+  });
+
+  test('0.3: push configurations with and without an id', async () => {
+    const { result: task } = await call('message/send', say('hello'));
+    const set = (config: object): Promise<Loose> =>
+      call('tasks/pushNotificationConfig/set', { taskId: task.id, pushNotificationConfig: config });
+    const get = (more: object): Promise<Loose> => call('tasks/pushNotificationConfig/get', { id: task.id, ...more });
+    expect((await get({}))['error'].code).toBe(-32001);
+    await set({ url: 'https://example.com/one' });
+    await set({ url: 'https://example.com/two' });
+    expect((await get({})).result.pushNotificationConfig).toMatchObject({ url: 'https://example.com/two' });
+    await set({ id: 'mine', url: 'https://example.com/three' });
+    const { result: mine } = await get({ pushNotificationConfigId: 'mine' });
+    expect(mine.pushNotificationConfig.url).toBe('https://example.com/three');
+    const { result: all } = await call('tasks/pushNotificationConfig/list', { id: task.id });
+    expect(all.map((one: Loose) => one.pushNotificationConfig.id)).toEqual(['default', 'mine']);
   });
 
   test('0.3: HTTP+JSON under /v1', async () => {

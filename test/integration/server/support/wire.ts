@@ -13,8 +13,8 @@ export interface Wire {
   name: string;
   /** Calls a method; what it means in the transport is the transport's affair. */
   call(method: Method, params?: Loose, headers?: Record<string, string>): Promise<Reply>;
-  /** Events of a stream, as they are on the wire. */
-  stream(method: 'SendStreamingMessage' | 'SubscribeToTask', params: Loose): Promise<Stream>;
+  /** Events of a stream, as they are on the wire. @param until leaves after so many; default: reads to the end */
+  stream(method: 'SendStreamingMessage' | 'SubscribeToTask', params: Loose, until?: number): Promise<Stream>;
   /** The task, message or other result of a reply. */
   result(reply: Reply): Loose;
   /** Name of the error in a reply. */
@@ -78,10 +78,12 @@ export function jsonRpc(url: string): Wire {
   return {
     name: 'JSON-RPC',
     call: async (method, params = {}, headers = {}) => replyOf(await post(method, params, headers)),
-    async stream(method, params) {
+    async stream(method, params, until) {
       const response = await post(method, params);
       if (!isSse(response)) return { reply: await replyOf(response), events: [] };
-      const events = await readEvents(response);
+      const events = await readEvents(response, until);
+      const alien = events.find((event) => event['jsonrpc'] !== '2.0' || event['id'] !== 'r1');
+      if (alien !== undefined) throw new Error(`an event is no response to the request: ${JSON.stringify(alien)}`);
       const reply = { status: response.status, headers: response.headers, body: {} };
       return { reply, events: events.map((event) => event['result'] as Loose) };
     },
@@ -129,11 +131,11 @@ export function rest(url: string): Wire {
       const [verb, path, body] = route(method, params);
       return replyOf(await send(verb, path, body, headers));
     },
-    async stream(method, params) {
+    async stream(method, params, until) {
       const path = method === 'SubscribeToTask' ? `/tasks/${params['id']}:subscribe` : '/message:stream';
       const response = await send('POST', path, params);
       if (!isSse(response)) return { reply: await replyOf(response), events: [] };
-      const events = await readEvents(response);
+      const events = await readEvents(response, until);
       return { reply: { status: response.status, headers: response.headers, body: {} }, events };
     },
     result: ({ body }) => body,
