@@ -6,6 +6,7 @@ import { type A2ARequestHandler, ServerCallContext, type User } from '@a2a-js/sd
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { refuse } from './guards.ts';
+import { jsonBody } from './json-body.ts';
 
 export interface AliasOptions {
   requestHandler: A2ARequestHandler;
@@ -29,7 +30,7 @@ export function aliasRouter({ requestHandler, userOf }: AliasOptions): Router {
     return handler.handle({ jsonrpc: '2.0', id: randomUUID(), method, params }, context);
   };
   const router = express.Router();
-  router.use(express.json({ strict: false }));
+  router.use(jsonBody);
   router.post(
     '/tasks/send',
     handled(async (req, res) => {

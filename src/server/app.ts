@@ -7,9 +7,10 @@ import { ClientUser } from './a2a/client-user.ts';
 import { aliasRouter } from './aliases.ts';
 import { cardRouter } from './card-router.ts';
 import { bearerAuth, browserGuard, errorHandler, rateLimited, refuse, securityHeaders } from './guards.ts';
+import { jsonBody } from './json-body.ts';
 import { jsonRpcEnvelope } from './json-rpc-envelope.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { restWire } from './rest-wire.ts';
+import { restUnreadable, restWire } from './rest-wire.ts';
 
 export interface AppOptions {
   requestHandler: A2ARequestHandler;
@@ -26,7 +27,7 @@ export interface AppOptions {
 
 /**
  * The HTTP side of `assay serve`. Open to all who reach it: the agent card and `GET /healthz`. Everything else needs the
- * token, if there is one. Bodies are bounded at 100 KB.
+ * token, if there is one. Bodies are bounded (json-body.ts).
  */
 export function createApp(options: AppOptions): Express {
   const { requestHandler, card, token } = options;
@@ -49,7 +50,7 @@ export function createApp(options: AppOptions): Express {
   app.use(JSON_RPC_PATH, jsonRpc);
   // Older clients send requests to where the card is.
   app.use((req, res, next) => (req.path === '/' ? jsonRpc(req, res, next) : next()));
-  app.use(REST_PATH, restWire, restHandler(transport));
+  app.use(REST_PATH, restWire, jsonBody, restUnreadable, restHandler(transport));
   app.use(aliasRouter({ requestHandler, userOf }));
   app.use((_req, res) => refuse(res, 404, 'There is nothing at this path; see /.well-known/agent-card.json.'));
   app.use(errorHandler(options.log));

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { isLoopbackHost } from '../agents/guarded-http/addresses.ts';
+import { isTooLarge, TOO_LARGE } from './json-body.ts';
 import type { RateLimit } from './rate-limit.ts';
 
 /** Answers that are not the protocol's own: one JSON object, nothing of the inside. */
@@ -79,7 +80,7 @@ export function rateLimited(limit: RateLimit): RequestHandler {
 export function errorHandler(log: (line: string) => void) {
   return (error: unknown, _req: Request, res: Response, _next: NextFunction): void => {
     const { status, message } = error as { status?: unknown; message?: unknown };
-    if (status === 413) refuse(res, 413, 'The request is too large.');
+    if (isTooLarge(error)) refuse(res, 413, TOO_LARGE);
     else if (typeof status === 'number' && status >= 400 && status < 500) refuse(res, status, String(message));
     else {
       log(`ERROR ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);

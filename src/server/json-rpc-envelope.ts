@@ -1,5 +1,6 @@
-import express, { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
+import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import { isJsonObject, type Json } from '../core/json.ts';
+import { isTooLarge, jsonBody, TOO_LARGE } from './json-body.ts';
 
 /**
  * What JSON-RPC 2.0 says of requests that are none, in front of both protocol versions: the SDK's answers differ between
@@ -7,14 +8,15 @@ import { isJsonObject, type Json } from '../core/json.ts';
  */
 export function jsonRpcEnvelope(): Router {
   const router = Router();
-  router.use(express.json({ strict: false }), unreadable);
+  router.use(jsonBody, unreadable);
   router.post('/', check);
   return router;
 }
 
 const unreadable: ErrorRequestHandler = (error: unknown, _req, res, next) => {
-  if (!(error instanceof SyntaxError)) next(error);
-  else res.json(refusal(null, -32_700, 'Parse error: the request is not JSON.'));
+  if (error instanceof SyntaxError) res.json(refusal(null, -32_700, 'Parse error: the request is not JSON.'));
+  else if (isTooLarge(error)) res.status(413).json(refusal(null, -32_600, `Invalid request: ${TOO_LARGE}`));
+  else next(error);
 };
 
 const check: RequestHandler = (req, res, next) => {

@@ -1,6 +1,7 @@
-import { ContentTypeNotSupportedError, toRestErrorBody } from '@a2a-js/sdk/errors';
-import type { RequestHandler } from 'express';
+import { ContentTypeNotSupportedError, RequestMalformedError, toRestErrorBody } from '@a2a-js/sdk/errors';
+import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { isJsonObject, type Json } from '../core/json.ts';
+import { isTooLarge, TOO_LARGE } from './json-body.ts';
 
 const UNSUPPORTED = 415;
 
@@ -30,6 +31,20 @@ export const restWire: RequestHandler = (req, res, next) => {
   }
   const error = new ContentTypeNotSupportedError(`The content type ${type.slice(0, 100)} is not supported.`);
   res.status(UNSUPPORTED).json(toRestErrorBody(error, UNSUPPORTED));
+};
+
+/** Bodies that cannot be taken, in the form of the version that is asked. */
+export const restUnreadable: ErrorRequestHandler = (error: unknown, req, res, next) => {
+  const tooLarge = isTooLarge(error);
+  if (!tooLarge && !(error instanceof SyntaxError)) {
+    next(error);
+    return;
+  }
+  const status = tooLarge ? 413 : 400;
+  const message = tooLarge ? TOO_LARGE : 'Invalid JSON payload.';
+  const older = /^\/v1\b/.test(req.path);
+  const code = tooLarge ? -32_600 : -32_700;
+  res.status(status).json(older ? { code, message } : toRestErrorBody(new RequestMalformedError(message), status));
 };
 
 function statusOf(body: Json): number | null {

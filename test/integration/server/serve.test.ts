@@ -15,7 +15,7 @@ import type { Served } from '../../../src/server/a2a/served.ts';
 import { createSuiteService } from '../../../src/server/a2a/suite-service.ts';
 import { caseOf, suiteOf } from '../../unit/agents/trial-fixture.ts';
 import { openServerRig, type ServerRig } from './support/server-rig.ts';
-import { jsonRpc, message, type Wire, type Loose } from './support/wire.ts';
+import { jsonRpc, message, rest, type Wire, type Loose } from './support/wire.ts';
 
 let rig: ServerRig;
 let served: Served;
@@ -257,11 +257,27 @@ describe('security', () => {
       const response = await request(url + path, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
-        body: JSON.stringify({ padding: 'x'.repeat(200_000) }),
+        body: JSON.stringify({ padding: 'x'.repeat(1_000_001) }),
       });
       expect(response.status, path).toBe(413);
-      expect(await response.text()).not.toMatch(/\.(ts|js):/);
+      const said = await response.text();
+      expect(said).toContain('larger than 1000000 bytes');
+      expect(said).not.toMatch(/\.(ts|js):/);
+      if (path === '/a2a/jsonrpc') expect(JSON.parse(said)).toMatchObject({ jsonrpc: '2.0', error: { code: -32_600 } });
     }
+    for (const wire of [jsonRpc(url), rest(url)]) {
+      const padded = message([{ text: 'help' }], { metadata: { padding: 'x'.repeat(900_000) } });
+      const reply = await wire.call('SendMessage', padded);
+      expect(reply.status, wire.name).toBe(200);
+      expect(wire.result(reply)['message'].parts[0].text).toContain('Name a suite');
+    }
+    const broken = await request(`${url}/a2a/rest/message:send`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+      body: '{',
+    });
+    expect(broken.status).toBe(400);
+    expect(await broken.json()).toMatchObject({ error: { message: 'Invalid JSON payload.' } });
     const statuses = await Promise.all(
       Array.from({ length: 30 }, () => request(`${url}/healthz`).then(({ status }) => status)),
     );
