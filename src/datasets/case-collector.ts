@@ -1,10 +1,9 @@
 import type { EvalCase } from '../core/case.ts';
-import { errorAt, valueAt } from './readers/source.ts';
+import { errorAt, formatPlace, valueAt } from './readers/source.ts';
 import type { Place, Report, SourceValue } from './readers/source.ts';
 import { convertCase } from './shapes/convert-case.ts';
 import { readRecords } from './readers/read-records.ts';
 import { VAGUE_WORDS } from './checks/vague-words.ts';
-import { formatPlace } from './suite-parts.ts';
 
 /** Cases of one or several dataset files, in order; ids are unique over all of them. */
 export class CaseCollector {

@@ -6,7 +6,7 @@ import { isJsonObject } from '../core/json.ts';
 import { resolveInside } from './safe-path.ts';
 import { fixtureFromSugar } from './shapes/fixture-sugar.ts';
 import { toolFromSugar } from './shapes/canonical-sugar.ts';
-import { describe, errorAt, formatPath, partOf, warningAt } from './readers/source.ts';
+import { describe, errorAt, formatPath, formatPlace, partOf, warningAt } from './readers/source.ts';
 import type { Path, Place, Report, SourceValue } from './readers/source.ts';
 import { readSource } from './suite-source.ts';
 import { zodProblems } from './checks/zod-problems.ts';
@@ -136,9 +136,4 @@ function addFixtures(source: SourceValue, found: NamedFixtures, report: Report):
       return [];
     });
   }
-}
-
-/** `file:line:column`, or the file alone. */
-export function formatPlace(place: Place): string {
-  return place.line > 0 ? `${place.file}:${place.line}:${place.column}` : place.file;
 }

@@ -29,6 +29,11 @@ export interface SourceValue {
 /** Takes problems as they are found. */
 export type Report = (problem: Problem) => void;
 
+/** `file:line:column`, or the file alone. */
+export function formatPlace(place: Place): string {
+  return place.line > 0 ? `${place.file}:${place.line}:${place.column}` : place.file;
+}
+
 export function errorAt(place: Place, message: string): Problem {
   return { severity: 'error', file: place.file, line: place.line, column: place.column, message };
 }
