@@ -271,7 +271,7 @@ export interface NoAnswer {
 }
 
 export interface Diagnosis {
-  layer: Layer | 'agent' | 'all' | 'infrastructure' | 'rubric';
+  layer: Layer | 'agent' | 'all' | 'infrastructure' | 'rubric' | 'suite';
   symptom: string;
   action: string;
   /** Worst first, at most 20. */

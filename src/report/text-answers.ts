@@ -66,7 +66,12 @@ function worse(model: ReportModel): string[] {
   if (failing.length > 0) lines.push(`newly failing: ${some(failing, 5)}`);
   if (flaky.length > 0) lines.push(`newly flaky: ${some(flaky, 5)}`);
   const against = `against baseline ${baseline_label ?? comparison.baseline_evaluation_id}, ${plural(comparison.compared_cases, 'case')} alike`;
-  if (lines.length === 0) lines.push(`nothing ${against}`);
+  const { passed, failed } = model.result.counts;
+  // Nothing seen is not nothing lost.
+  if (lines.length === 0)
+    lines.push(
+      passed + failed === 0 ? `not known, nothing has a verdict; to be compared ${against}` : `nothing ${against}`,
+    );
   else lines.push(against);
   if (comparison.stale.length > 0) lines.push(`the baseline is stale: ${comparison.stale.join('; ')}`);
   return lines;

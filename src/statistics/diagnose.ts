@@ -30,7 +30,34 @@ export interface DiagnosisAccumulator {
   finish(facts: DiagnosisFacts): Diagnosis[];
 }
 
-type Lists = Record<'plan' | 'tool' | 'efficiency' | 'flaky' | 'unscored', WorstList>;
+type Lists = Record<'plan' | 'tool' | 'efficiency' | 'flaky' | 'unscored' | 'undecided', WorstList>;
+
+/** Unscored trials that no judge and no retry can help: nothing in their case decides. */
+function undecidedTrials({ failures, error_kinds }: CaseResult): number {
+  const without = failures.filter(({ status, scorer }) => status === 'unscored' && scorer === null).length;
+  return Math.min(without, error_kinds['unscored'] ?? 0);
+}
+
+function withoutVerdict(
+  facts: DiagnosisFacts,
+  undecided: number,
+  lists: Lists,
+): [Omit<Diagnosis, 'case_ids' | 'cases'>, WorstList][] {
+  const share = undecided / Math.max(1, facts.plannedTrials);
+  const found: [Omit<Diagnosis, 'case_ids' | 'cases'>, WorstList][] = [];
+  if (exceeds(share, UNSCORED_LIMIT)) {
+    const symptom = `no score decides ${percent(share)} of the trials`;
+    const action =
+      'Say what is right in these cases (expected.match, an outcome check, or criteria with a judge), or name scores in decides; then assay rescore.';
+    found.push([{ layer: 'suite', symptom, action }, lists.undecided]);
+  }
+  if (exceeds(facts.unscoredShare - share, UNSCORED_LIMIT)) {
+    const symptom = `${percent(facts.unscoredShare)} of the trials have no verdict`;
+    const action = 'Look at the judge and the infrastructure, then retry these trials; the agent is not to blame.';
+    found.push([{ layer: 'infrastructure', symptom, action }, lists.unscored]);
+  }
+  return found;
+}
 
 function percent(value: number): string {
   return `${(value * 100).toFixed(1)} %`;
@@ -57,7 +84,7 @@ function tools(tool: number, completion: number | null): Omit<Diagnosis, 'case_i
 }
 
 /** The rules of docs/statistics.md, "Diagnosis", over the aggregates of one evaluation. */
-function findings(facts: DiagnosisFacts, answered: Answered, lists: Lists): Diagnosis[] {
+function findings(facts: DiagnosisFacts, answered: Answered, undecided: number, lists: Lists): Diagnosis[] {
   const value = (metric: string): number | null => facts.metrics.get(metric)?.value ?? null;
   const found: Diagnosis[] = [];
   const push = (finding: Omit<Diagnosis, 'case_ids' | 'cases'>, list: WorstList | null): void => {
@@ -83,11 +110,7 @@ function findings(facts: DiagnosisFacts, answered: Answered, lists: Lists): Diag
     const action = 'Look at tool timeouts and nondeterministic dependencies; add cases.';
     push({ layer: 'all', symptom, action }, lists.flaky);
   }
-  if (exceeds(facts.unscoredShare, UNSCORED_LIMIT)) {
-    const symptom = `${percent(facts.unscoredShare)} of the trials have no verdict`;
-    const action = 'Look at the judge and the infrastructure, then retry these trials; the agent is not to blame.';
-    push({ layer: 'infrastructure', symptom, action }, lists.unscored);
-  }
+  for (const [finding, list] of withoutVerdict(facts, undecided, lists)) push(finding, list);
   const broken = diagnoseNoAnswer(facts.noAnswer, facts.plannedTrials);
   if (broken === null || facts.noAnswer === undefined) return found;
   return leads(facts.noAnswer, facts.failedTrials) ? [broken, ...found] : [...found, broken];
@@ -96,7 +119,15 @@ function findings(facts: DiagnosisFacts, answered: Answered, lists: Lists): Diag
 /** Collects the cases behind each rule while cases stream by. */
 export function createDiagnosis(): DiagnosisAccumulator {
   const list = (): WorstList => createWorstList(DIAGNOSIS_CASES);
-  const lists: Lists = { plan: list(), tool: list(), efficiency: list(), flaky: list(), unscored: list() };
+  const lists: Lists = {
+    plan: list(),
+    tool: list(),
+    efficiency: list(),
+    flaky: list(),
+    unscored: list(),
+    undecided: list(),
+  };
+  let undecided = 0;
   const means = { plan_quality: createMoments(), tool_score: createMoments() };
   return {
     add(result) {
@@ -114,12 +145,17 @@ export function createDiagnosis(): DiagnosisAccumulator {
         if (mean !== null) means[metric].add(mean);
       }
       const scored = result.passed_trials + result.failed_trials;
-      if (scored < result.trials) lists.unscored.add(result.case_id, result.trials - scored);
+      const open = undecidedTrials(result);
+      undecided += open;
+      if (open > 0) lists.undecided.add(result.case_id, open);
+      const lost = result.trials - scored - open;
+      if (lost > 0) lists.unscored.add(result.case_id, lost);
     },
     finish: (facts) =>
       findings(
         facts,
         { plan_quality: means.plan_quality.moments().mean, tool_score: means.tool_score.moments().mean },
+        undecided,
         lists,
       ),
   };

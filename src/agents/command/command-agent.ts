@@ -42,12 +42,17 @@ interface CommandTrial {
   signal: AbortSignal;
   running: Set<CommandProcess>;
   child: CommandProcess | null;
+  /** Whether it ever wrote a whole line. */
+  spoke: boolean;
   /** Standard error of programs of this trial that have ended. */
   stderr: string;
 }
 
 /** How long a program may take to end by itself after its last result, milliseconds. */
 const LEAVE_MS = 500;
+/** What a program that waits for the end of its input, or keeps its output in a buffer, is told. */
+const SILENT =
+  '; the program wrote no line. It is told one JSON object a line, and standard input stays open: read one line, not to the end, and flush what you write';
 const STDERR_LENGTH = 16 * 1024;
 
 /**
@@ -64,9 +69,18 @@ export function createCommandAgent(options: CommandAgentOptions): CommandAgent {
         throw new UserError(`the agent of suite ${input.suite.name} is of type ${config.type}, not command`);
       }
       return inBlackBoxTrial(input, options, async (trial, cap) => {
-        const state: CommandTrial = { trial, config, options, signal: cap.signal, running, child: null, stderr: '' };
+        const state: CommandTrial = {
+          trial,
+          config,
+          options,
+          signal: cap.signal,
+          running,
+          child: null,
+          spoke: false,
+          stderr: '',
+        };
         try {
-          const outcome = await converse(state).catch((error: unknown) => endedBy(input, cap, error));
+          const outcome = await converse(state).catch((error: unknown) => endedBy(input, cap, state, error));
           await stop(state);
           return masked(trial.finish(outcome, { stderr: state.stderr.trim() }), state);
         } finally {
@@ -111,6 +125,7 @@ async function runTurn(state: CommandTrial): Promise<{ report: AgentReport } | {
       continue;
     }
     mayHaveLeft = false;
+    state.spoke = true;
     const read = readProgramMessage(line);
     if (!read.ok) return failed(`the program wrote ${read.error}`);
     if (read.message.type === 'result') {
@@ -247,8 +262,8 @@ function masked<T extends object>(value: T, { config, options }: CommandTrial): 
   return maskSecrets(value, [...passedSecrets(options.env, config), ...(key === null ? [] : [key])]);
 }
 
-function endedBy(input: AgentInput, cap: TimeCap, error: unknown): Outcome {
+function endedBy(input: AgentInput, cap: TimeCap, { spoke }: CommandTrial, error: unknown): Outcome {
   if (input.signal.aborted) throw abortError(input.signal);
-  if (cap.expired()) return stopped('TIMEOUT', `timeout_ms (${cap.ms} ms) is used up`);
+  if (cap.expired()) return stopped('TIMEOUT', `timeout_ms (${cap.ms} ms) is used up${spoke ? '' : SILENT}`);
   throw error;
 }

@@ -24,9 +24,17 @@ export function readProgramMessage(line: string): ReadMessage {
     if (!Array.isArray(calls) || calls.length === 0) return bad('calls: expected a list of calls', line);
     return { ok: true, message: { type: 'calls', calls, single: false } };
   }
+  if (type === undefined) return bad(`a line without "type"; the answer is {"type": "result", "answer": "…"}`, line);
   return bad(`unknown type ${JSON.stringify(type ?? null).slice(0, 60)}; expected ${EXPECTED}`, line);
 }
 
 function bad(what: string, line: string): ReadMessage {
-  return { ok: false, error: `${what}: ${JSON.stringify(line.slice(0, 200))}` };
+  return { ok: false, error: `${what}: ${cut(line)}` };
+}
+
+/** The line as the program wrote it, so that quotes in it stay readable; control characters are escaped. */
+function cut(line: string): string {
+  return line
+    .slice(0, 200)
+    .replace(/\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

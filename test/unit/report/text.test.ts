@@ -6,7 +6,7 @@ import { buildReport } from '../../../src/report/report-model.ts';
 import { renderText } from '../../../src/report/text.ts';
 import { reduceCase } from '../../../src/statistics/reduce.ts';
 import { aggregate, compared, energyCases, energyReport } from '../../fixtures/report/energy.ts';
-import { completed, facts, score } from '../../fixtures/trials.ts';
+import { completed, errored, facts, score } from '../../fixtures/trials.ts';
 
 const GOLDEN = join(import.meta.dirname, '../../fixtures/report');
 
@@ -139,6 +139,13 @@ describe('text report', () => {
     expect(line('Do')).toContain('agent: Make it answer first: 8 of 8 trials broke off');
     expect(first).not.toContain('L2');
     expect(first).not.toContain('\u001b');
+  });
+
+  test('what has no verdict at all is not called unharmed against the baseline', async () => {
+    const cases = energyCases().map(({ case_id }) => reduceCase(facts(case_id, 1), [errored(case_id, 1)]));
+    const text = renderText(energyReport(cases, await compared(energyCases(), cases)));
+    expect(text).toMatch(/^Worse   not known, nothing has a verdict; to be compared against baseline/m);
+    expect(text).not.toContain('nothing against baseline');
   });
 
   test('the summary has a row for each judge dimension, retrieval metric and scorer of the user’s own', () => {

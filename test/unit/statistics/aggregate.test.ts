@@ -196,6 +196,19 @@ describe('createAggregator', () => {
     expect(layers([caseOf('a', [1])])).toEqual([]);
   });
 
+  test('trials that nothing decides are the suite’s business, not the judge’s and not the infrastructure’s', () => {
+    const open = reduceCase(facts('open', 1), [trial('open', 1, { status: 'unscored', scores: [] })]);
+    const broken = reduceCase(facts('broken', 1), [errored('broken', 1)]);
+    const found = (cases: Parameters<typeof aggregate>[0]) =>
+      aggregate(cases).diagnosis.map(({ layer, case_ids }) => [layer, case_ids]);
+    expect(open.failures[0]?.reason).toMatch(/^no score decides/);
+    expect(found([open])).toEqual([['suite', ['open']]]);
+    expect(found([broken, open])).toEqual([
+      ['suite', ['open']],
+      ['infrastructure', ['broken']],
+    ]);
+  });
+
   test('a diagnosis lists the 20 worst cases and counts them all', () => {
     const cases = Array.from({ length: 50 }, (_, i) => {
       const id = `c${String(i).padStart(2, '0')}`;

@@ -239,6 +239,7 @@ describe('a program that is wrong', () => {
     ['garbage', /wrote no JSON .*standard error.*Loading model/],
     ['list', /expected \{"type"/],
     ['unknown', /unknown type "shout"/],
+    ['untyped', /wrote a line without "type"; the answer is \{"type": "result", .*: \{"output":"a \\"b\\""\}$/],
     ['nothing', /the result has no "answer"/],
   ])('%s: FAILED, and says why', async (mode, reason) => {
     const trajectory = await run(mode);
@@ -306,6 +307,16 @@ describe('no process is left', () => {
     const pids = await pidsOf();
     expect(await running).toMatchObject({ final_status: 'TIMEOUT' });
     await gone(pids);
+  });
+
+  test('one that waits for the end of its input is told to read a line', async () => {
+    const limits = { timeout_ms: 700 };
+    const silent = await run('wait', { limits });
+    expect(silent.final_status_reason).toMatch(
+      /^timeout_ms \(700 ms\) is used up; the program wrote no line\. .*read one line/,
+    );
+    const spoke = await run('ask', { limits });
+    expect(spoke.final_status_reason).toBe('timeout_ms (700 ms) is used up');
   });
 
   test('after a cancel, within a second', async () => {

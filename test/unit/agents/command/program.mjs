@@ -55,6 +55,15 @@ const modes = {
   list: () => say(['result']),
   unknown: () => say({ type: 'shout' }),
   nothing: () => say({ type: 'result' }),
+  untyped: () => say({ output: 'a "b"' }),
+  wait: async () => {
+    while ((await next()) !== null);
+    say({ type: 'result', answer: 'too late' });
+  },
+  ask: () => {
+    say({ type: 'tool_call', id: 'a', tool: 'get_order', args: { order: 88 } });
+    setInterval(() => undefined, 1000);
+  },
   huge: () => {
     const pump = () => {
       while (process.stdout.write('x'.repeat(64 * 1024)));
