@@ -57,7 +57,7 @@ export function checkTemporalBinary(env: Env): Check {
   const hint = 'Install the Temporal CLI (https://docs.temporal.io/cli), or set TEMPORAL_ADDRESS.';
   return go === null
     ? warn(name, `not on this machine; the first run downloads it into ${dirname(cachedTemporal(env))}`, hint)
-    : warn(name, `not on this machine; the first run downloads it, or builds it with ${go} (about 3 minutes)`, hint);
+    : warn(name, `not on this machine; the first run downloads it, or builds it with ${go} (3 to 10 minutes)`, hint);
 }
 
 /** Are there Postgres binaries for this platform? */

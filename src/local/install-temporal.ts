@@ -101,7 +101,7 @@ async function download(target: string, env: Env): Promise<void> {
 
 async function build(go: string, target: string, env: Env, log: (line: string) => void): Promise<void> {
   const source = `github.com/temporalio/cli/cmd/temporal@${TEMPORAL_CLI_VERSION}`;
-  log(`building it with ${go} install ${source}: this takes about 3 minutes, once`);
+  log(`building it with ${go} install ${source}: this takes 3 to 10 minutes, once`);
   const begin = performance.now();
   const progress = setInterval(() => {
     log(`still building Temporal (${Math.round((performance.now() - begin) / 1000)} s)`);

@@ -24,7 +24,8 @@ Examples:
   $ assay show latest OPS-003 2 --json    the stored rows
 
 ID is an evaluation id, an unambiguous beginning of one, or \`latest\`. Secrets an agent leaked are masked here; --json
-and SQL give them as they are stored. Exit codes: 0 shown, 2 no such evaluation, case or trial, 4 Postgres cannot be used.`;
+and SQL give them as they are stored.
+Exit codes: 0 shown, 2 no such evaluation, case or trial, 4 Postgres cannot be used.`;
 
 /** `assay show`: an evaluation, one of its cases, or one trial step by step. */
 export function registerShow(program: Command, context: CommandContext): void {

@@ -13,8 +13,9 @@ Examples:
   $ assay run suite.yaml --detach                 start it in the background; \`assay status\` follows
 
 An unfinished evaluation of the same suite, data, agent and number of trials is joined: finished trials are not run
-again. --new starts another one. Values of one filter key are alternatives, keys must all hold. Exit codes: 0 gates passed, 1 a gate failed, 2 wrong usage or input, 3 incomplete,
-4 infrastructure or model endpoint, 130 interrupted.`;
+again. --new starts another one. Values of one filter key are alternatives, keys must all hold.
+Exit codes: 0 gates passed, 1 a gate failed, 2 wrong usage or input, 3 incomplete, 4 infrastructure or model endpoint,
+130 interrupted.`;
 
 export function registerRun(program: Command, context: CommandContext): void {
   program

@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
+import { whole } from '../flag-parsers.ts';
 
 interface MockModelFlags {
   port: number;
@@ -16,9 +16,13 @@ export function registerMockModel(program: Command, context: CommandContext): vo
     .command('mock-model')
     .description('an OpenAI-compatible model that answers from a script: offline runs, tests, faults on purpose')
     .argument('[script]', 'YAML file of rules (docs/scripted-model.md); without one it echoes the user')
-    .option('--port <port>', 'port to listen on; 0 = any free one', wholeNumber, 0)
+    .option('--port <port>', 'port to listen on; 0 = any free one', whole(0, 65_535), 0)
     .option('--host <host>', 'address to listen on', '127.0.0.1')
-    .option('--delay-ms <ms>', "delay of every reply without one of its own, in place of the script's", wholeNumber)
+    .option(
+      '--delay-ms <ms>',
+      "delay of every reply without one of its own, in place of the script's",
+      whole(0, 86_400_000),
+    )
     .option('--json', 'print the address, and at the end the statistics, as JSON lines')
     .action(async (script: string | undefined, flags: MockModelFlags) => {
       await runMockModel(script, flags, context);
@@ -47,9 +51,4 @@ async function runMockModel(script: string | undefined, flags: MockModelFlags, c
   stop.dispose();
   if (flags.json === true) context.stdout(`${JSON.stringify(stats)}\n`);
   else context.stderr(`${stats.calls} calls, ${stats.answered} answered, ${stats.repeated} repeated\n`);
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('Expected a whole number.');
-  return Number(text);
 }

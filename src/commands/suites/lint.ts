@@ -4,7 +4,8 @@ import type { LintFlags } from './lint-suite.ts';
 
 const HELP = `
 Looks at the suite and all it names (extends, tools, fixtures, datasets, prompts, offline model, agent module) and shows
-every problem at once as file:line:column. An agent module is loaded in a process of its own, its function is not called.
+every problem at once as file:line:column.
+An agent module is loaded in a process of its own, its function is not called.
 Errors keep a suite from running; warnings do not.
 Exit codes: 0 no error, 2 errors.
 

@@ -17,6 +17,13 @@ function registered(): Command {
 }
 
 describe('help', () => {
+  test('no line written by hand is wider than 120 columns', async () => {
+    for (const name of COMMANDS) {
+      const { out } = await assay(name, '--help');
+      expect(out.split('\n').filter((line) => line.length > 120)).toEqual([]);
+    }
+  });
+
   test('lists every command and the exit codes', async () => {
     const { code, out } = await assay('--help');
     expect(code).toBe(0);

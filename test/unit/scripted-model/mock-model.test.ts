@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { assay } from '../commands/context.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const PROGRAM = `
@@ -39,6 +40,13 @@ async function run(
 }
 
 describe('assay mock-model', () => {
+  it('a port that is none is wrong usage, not a defect', async () => {
+    expect(await assay('mock-model', '--port', '99999')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('at most 65535') as string,
+    });
+  });
+
   it('prints a ready line and what to export, echoes without a script, and ends on SIGTERM', async () => {
     const { code, stdout, stderr, said } = await run('SIGTERM', []);
     const url = /^listening on (http:\/\/127\.0\.0\.1:\d+\/v1)\n/.exec(stdout)?.[1];
