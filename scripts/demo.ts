@@ -1,11 +1,19 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 /** `npm run demo`: evaluates two example suites for real and says where to look next. */
 const root = path.resolve(import.meta.dirname, '..');
-const assay = (...args: string[]): number =>
-  spawnSync(process.execPath, [path.join(root, 'bin/assay.js'), ...args], { cwd: root, stdio: 'inherit' }).status ??
-  130;
+const run = (suite: string): { ended: Promise<number>; kill(): void } => {
+  console.log(`\n$ npx assay run examples/${suite}/suite.yaml\n`);
+  const args = ['run', `examples/${suite}/suite.yaml`, '--trials', '3', '--new'];
+  const child = spawn(process.execPath, [path.join(root, 'bin/assay.js'), ...args], { cwd: root, stdio: 'inherit' });
+  return {
+    ended: once(child, 'close').then(([code]) => (code as number | null) ?? 130),
+    kill: () => void child.kill('SIGKILL'),
+  };
+};
 
 const scripted = (process.env['OPENAI_API_KEY'] ?? '') === '' && (process.env['OPENAI_BASE_URL'] ?? '') === '';
 console.log(
@@ -20,22 +28,22 @@ const [{ ensureStack }, { homeFolder }, { UserError }] = await Promise.all([
   import('../src/config.ts'),
   import('../src/core/errors.ts'),
 ]);
-const held = await ensureStack({
-  home: homeFolder(process.env, root),
-  env: process.env,
-  log: (line) => console.error(line),
-}).catch((error: unknown) => {
+const home = homeFolder(process.env, root);
+const holding = ensureStack({ home, env: process.env, log: (line) => console.error(line) });
+// A stack that has run before is up in a second or two: the first suite is loaded meanwhile. A new one may have to
+// build its Temporal server first, and says how far it is.
+const early = existsSync(path.join(home, 'stack.json')) ? run('ops') : null;
+const held = await holding.catch((error: unknown) => {
+  early?.kill();
   if (!(error instanceof UserError)) throw error;
   console.error(`${error.message}${error.hint === null ? '' : `\n  → ${error.hint}`}`);
   process.exit(error.exitCode);
 });
 const codes: number[] = [];
 try {
+  codes.push(await (early ?? run('ops')).ended);
   // Energy comes last: the next steps below speak of `latest`.
-  for (const suite of ['ops', 'energy']) {
-    console.log(`\n$ npx assay run examples/${suite}/suite.yaml\n`);
-    codes.push(assay('run', `examples/${suite}/suite.yaml`, '--trials', '3', '--new'));
-  }
+  codes.push(await run('energy').ended);
 } finally {
   await held.release();
 }

@@ -2,6 +2,11 @@ import type { RunningWorker } from '../../worker.ts';
 import type { CommandContext } from '../context.ts';
 import type { Session } from '../session.ts';
 
+/** Loads the worker's code while the caller waits for something else. What is wrong with it, `startOwnWorker` says. */
+export function preloadWorker(): void {
+  import('../../worker.ts').catch(() => undefined);
+}
+
 /** A worker inside this process, its log in the folder of the stack. */
 export async function startOwnWorker(context: CommandContext, session: Session): Promise<RunningWorker> {
   const [{ startWorker }, { fileLog }] = await Promise.all([
