@@ -9,6 +9,7 @@ import { createGuardedFetch } from '../guarded-http/guarded-fetch.ts';
 import { withoutKey } from '../mask-key.ts';
 import { abortError, untilAborted } from '../sleep.ts';
 import { startTimeCap } from '../time-cap.ts';
+import { createOutputValidator } from './output-validator.ts';
 import { createProcessTransport } from './process-transport.ts';
 
 export interface ConnectOptions {
@@ -66,7 +67,10 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
   const { version } = installedPackage();
   const client = new Client(
     { name: 'assay', version },
-    { versionNegotiation: { mode: 'auto', probe: { timeoutMs: PROBE_MS } } },
+    {
+      versionNegotiation: { mode: 'auto', probe: { timeoutMs: PROBE_MS } },
+      jsonSchemaValidator: createOutputValidator(),
+    },
   );
   let gone = false;
   client.onclose = () => {
