@@ -4,6 +4,7 @@ import { ExitSignal } from './commands/exit-signal.ts';
 import { EXIT, UserError } from './core/errors.ts';
 import { registerCommands } from './commands/index.ts';
 import { installedPackage } from './core/installed-package.ts';
+import { cleanLines } from './report/clean.ts';
 
 /** The command line: registers commands, maps errors to exit codes. */
 export async function main(argv: readonly string[], context: CommandContext): Promise<number> {
@@ -29,7 +30,8 @@ function exitCodeOf(error: unknown, context: CommandContext): number {
   if (error instanceof ExitSignal) return error.exitCode;
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof UserError) {
-    context.stderr(`${error.message}\n${error.hint === null ? '' : `  → ${error.hint}\n`}`);
+    // Endpoints, tools and files are quoted here.
+    context.stderr(cleanLines(`${error.message}\n${error.hint === null ? '' : `  → ${error.hint}\n`}`));
     return error.exitCode;
   }
   context.stderr(unexpected(error));

@@ -225,7 +225,10 @@ const NOT_YET: Record<string, string> = {
  */
 export const suiteSchema: z.ZodType<Suite> = strictObject(
   {
-    name: text,
+    // It stands in every list and report: it must not move the cursor or turn a line around.
+    name: text.regex(/^[^\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]*$/u, {
+      error: 'expected no control characters, line breaks or characters that change the direction of text',
+    }),
     kind: z.enum(['smoke', 'benchmark', 'deep']).default('smoke'),
     description: z.string().exactOptional(),
     datasets: names.min(1, { error: 'expected at least one dataset file' }),

@@ -31,6 +31,12 @@ export function cleanWhole(text: string): string {
   return lone(printable);
 }
 
+/** Lines of a message as they are, but for what could move the cursor or reorder a line: replaced by spaces. */
+export function cleanLines(text: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g, ' ');
+}
+
 /** The text with whatever looks like a secret masked, and nothing else changed. */
 export function maskSecrets(text: string): string {
   let masked = text;

@@ -2,6 +2,7 @@ import type { EvaluationRow } from '../../db/evaluations.ts';
 import type { FailingTrials } from '../../db/failing-trials.ts';
 import type { Progress } from '../../db/missing-trials.ts';
 import { wrap } from '../../report/align.ts';
+import { cleanText } from '../../report/clean.ts';
 import { failingText } from '../../report/failing-text.ts';
 import { formatDuration, plural } from '../../report/format.ts';
 import { endedTrials, secondsLeft } from './eta.ts';
@@ -62,7 +63,7 @@ export function statusText(status: Status, width = Infinity): string {
   const { row, progress } = status;
   const lines = [
     `${row.id}  ${row.status}${timesText(status)}`,
-    `  suite     ${row.suite}: ${plural(row.cases, 'case')}, agent ${row.agent_model ?? row.agent_version}`,
+    `  suite     ${cleanText(row.suite)}: ${plural(row.cases, 'case')}, agent ${cleanText(row.agent_model ?? row.agent_version)}`,
     `  trials    ${countsText(progress)}`,
     ...stateLines(status).flatMap((line) => wrapped(line, width)),
     ...nextCommands(status).map((step) => `  → ${step.command}    ${step.what}`),
@@ -95,7 +96,7 @@ function stateLines(status: Status): string[] {
 
 function endLines(status: Status): string[] {
   const { row } = status;
-  if (row.stop_message !== null) return [`  stopped   ${row.stop_message}`, ...verdictLine(row)];
+  if (row.stop_message !== null) return [`  stopped   ${cleanText(row.stop_message)}`, ...verdictLine(row)];
   if (row.status === 'running') {
     // Trials of a killed process still count as running; without Temporal nothing can go on.
     if (status.temporal === null)
@@ -108,7 +109,7 @@ function endLines(status: Status): string[] {
 }
 
 function verdictLine(row: EvaluationRow): string[] {
-  return row.verdict === null ? [] : [`  verdict   ${row.verdict} (exit code ${row.exit_code})`];
+  return row.verdict === null ? [] : [`  verdict   ${cleanText(row.verdict)} (exit code ${row.exit_code})`];
 }
 
 function countsText(progress: Progress): string {

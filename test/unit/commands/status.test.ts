@@ -44,6 +44,18 @@ describe('status text', () => {
     expect(text).toContain('  failing   12 trials tried again after rate_limit: slow [2Jdown\n');
     expect(text).toMatch(/ {2}failing {3}1 trial tried again after timeout: x{300}…\n/);
   });
+  test('what others wrote moves no cursor', () => {
+    const row = {
+      suite: 'a\u001b[2Jb',
+      agent_model: 'm\u0007',
+      stop_message: 'it said \u001b]0;x',
+      verdict: 'V\u202e',
+    };
+    const text = statusText(status({ ...row, status: 'stopped', stop_kind: 'internal_error' }));
+    // oxlint-disable-next-line no-control-regex
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f\u202e]/);
+    expect(text).toContain('stopped   it said ]0;x');
+  });
   test('running, but nothing works on it', () => {
     const text = statusText(status({ status: 'running' }, { temporal: null }));
     expect(text).toContain('Nothing works on it: ');
