@@ -43,11 +43,7 @@ export function createAdapters(config: Config): Adapters {
     return {
       baseUrl: request.baseUrl ?? config.openaiBaseUrl ?? DEFAULT_BASE_URL,
       apiKey: apiKey === '' ? null : apiKey,
-      // Local endpoints need no key: that there is none counts only once it is missed.
-      keyAdvice:
-        apiKey === ''
-          ? `${variable} is not set in process ${process.pid} on ${config.hostName}: set it there and restart that process.`
-          : `Set a valid key in ${variable}.`,
+      keyAdvice: keyAdvice(variable, apiKey !== '', config.hostName),
     };
   }
 
@@ -88,6 +84,12 @@ export function createAdapters(config: Config): Adapters {
       await Promise.allSettled([...scripted.values()].map(async (server) => (await server).close()));
     },
   };
+}
+
+/** What to do when the key is refused. Local endpoints need none: that it is not set counts only then. */
+function keyAdvice(variable: string, isSet: boolean, hostName: string): string {
+  if (isSet) return `Set a valid key in ${variable}.`;
+  return `${variable} is not set in process ${process.pid} on ${hostName}: set it there and restart that process.`;
 }
 
 /** Known to the process until they are let go of. */
