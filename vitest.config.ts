@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config';
 /** unit is pure and fast; integration and e2e share one Temporal server and one Postgres (test/services.ts); stack kills servers of its own. */
 export default defineConfig({
   test: {
+    // One worker less than there are cores is the default: on two cores files would wait for each other's waiting.
+    maxWorkers: 3,
+    maxConcurrency: 2,
     projects: [
       // Files share a process: loading the modules anew for each took longer than the tests.
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 20_000, isolate: false } },
@@ -22,7 +25,6 @@ export default defineConfig({
           globalSetup: ['test/services.ts'],
           testTimeout: 240_000,
           hookTimeout: 240_000,
-          fileParallelism: false,
         },
       },
       {
@@ -31,7 +33,6 @@ export default defineConfig({
           include: ['test/stack/**/*.test.ts'],
           testTimeout: 600_000,
           hookTimeout: 900_000,
-          fileParallelism: false,
         },
       },
     ],

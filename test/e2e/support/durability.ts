@@ -106,6 +106,7 @@ async function closeScene(scene: Scene): Promise<void> {
 /**
  * The durability tests: real processes, killed with trials final and model calls in flight. What is stored at the end
  * equals what an undisturbed run stores.
+ * Side by side, as many as `maxConcurrency` allows: most of their time is waiting for what was killed.
  * @param temporal the Temporal they run against; undefined: the embedded one.
  */
 export function durabilityTests(name: string, temporal?: LabOptions['temporal']): void {
@@ -127,19 +128,16 @@ export function durabilityTests(name: string, temporal?: LabOptions['temporal'])
       }
     });
 
-    let scene: Scene;
     const scenes: Scene[] = [];
     const open = async (separateWorker: boolean): Promise<Scene> => {
-      scene = await openScene({ separateWorker, temporal });
+      const scene = await openScene({ separateWorker, temporal });
       scenes.push(scene);
       return scene;
     };
-    afterAll(async () => {
-      for (const one of scenes) await closeScene(one);
-    });
+    afterAll(() => Promise.all(scenes.map(closeScene)));
 
-    test('the worker: another one goes on', async () => {
-      await open(true);
+    test.concurrent('the worker: another one goes on', async () => {
+      const scene = await open(true);
       await midway(scene);
       const moment = await killCounting(scene, scene.worker as Program);
       expect(moment.inFlight).toBeGreaterThan(0);
@@ -148,18 +146,21 @@ export function durabilityTests(name: string, temporal?: LabOptions['temporal'])
       await expectWhole(scene, [moment], scene.run.stdout());
     });
 
-    test('R2, R17: the command that follows and works: resume goes on, sums and start time are whole', async () => {
-      await open(false);
-      await midway(scene);
-      const moment = await killCounting(scene, scene.run);
-      expect(moment.inFlight).toBeGreaterThan(0);
-      const resumed = await scene.lab.run(['resume', scene.id, '--json']);
-      expect(resumed.code, resumed.stderr).toBe(0);
-      await expectWhole(scene, [moment], resumed.stdout);
-    });
+    test.concurrent(
+      'R2, R17: the command that follows and works: resume goes on, sums and start time are whole',
+      async () => {
+        const scene = await open(false);
+        await midway(scene);
+        const moment = await killCounting(scene, scene.run);
+        expect(moment.inFlight).toBeGreaterThan(0);
+        const resumed = await scene.lab.run(['resume', scene.id, '--json']);
+        expect(resumed.code, resumed.stderr).toBe(0);
+        await expectWhole(scene, [moment], resumed.stdout);
+      },
+    );
 
-    test('R13: twice within a second of the restart: finished work is not done again', async () => {
-      await open(false);
+    test.concurrent('R13: twice within a second of the restart: finished work is not done again', async () => {
+      const scene = await open(false);
       await midway(scene);
       const first = await killCounting(scene, scene.run);
       const again = scene.lab.start(['resume', scene.id, '--json']);
@@ -174,24 +175,24 @@ export function durabilityTests(name: string, temporal?: LabOptions['temporal'])
       );
     });
 
-    test('the Temporal server: it is restarted, the evaluation goes on from its history', async () => {
-      await open(true);
+    test.concurrent('the Temporal server: it is restarted, the evaluation goes on from its history', async () => {
+      const scene = await open(true);
       const moment = await midway(scene);
       await scene.lab.killTemporal();
       expect(await scene.run.exited, scene.run.stderr()).toBe(0);
       await expectWhole(scene, [moment], scene.run.stdout());
     });
 
-    test('R14: Postgres: it is restarted, no half trial', async () => {
-      await open(true);
+    test.concurrent('R14: Postgres: it is restarted, no half trial', async () => {
+      const scene = await open(true);
       const moment = await midway(scene);
       await scene.lab.killPostgres();
       expect(await scene.run.exited, scene.run.stderr()).toBe(0);
       await expectWhole(scene, [moment], scene.run.stdout());
     });
 
-    test('worker, Temporal, Postgres and the following command in turn', async () => {
-      await open(true);
+    test.concurrent('worker, Temporal, Postgres and the following command in turn', async () => {
+      const scene = await open(true);
       await midway(scene, 0.2);
       const moments = [await killCounting(scene, scene.worker as Program)];
       scene.worker = scene.lab.start(['worker']);
@@ -207,20 +208,23 @@ export function durabilityTests(name: string, temporal?: LabOptions['temporal'])
       await expectWhole(scene, moments, resumed.stdout);
     });
 
-    test('every process of the stack at once: the same `assay run` starts it again and goes on', async () => {
-      await open(true);
-      const moment = await midway(scene);
-      for (const program of [scene.run, scene.worker, scene.up]) program?.kill('SIGKILL');
-      await scene.lab.killPostgres();
-      await scene.lab.killTemporal();
-      await scene.run.exited;
-      const again = await scene.lab.run(['run', 'suite.yaml', '--json']);
-      expect(again.stderr).toMatch(/joining evaluation durable/);
-      expect(again.code, again.stderr).toBe(0);
-      const up = scene.lab.start(['up', '--no-worker']);
-      await up.until(/Temporal/);
-      scene.up = up;
-      await expectWhole(scene, [moment], again.stdout);
-    });
+    test.concurrent(
+      'every process of the stack at once: the same `assay run` starts it again and goes on',
+      async () => {
+        const scene = await open(true);
+        const moment = await midway(scene);
+        for (const program of [scene.run, scene.worker, scene.up]) program?.kill('SIGKILL');
+        await scene.lab.killPostgres();
+        await scene.lab.killTemporal();
+        await scene.run.exited;
+        const again = await scene.lab.run(['run', 'suite.yaml', '--json']);
+        expect(again.stderr).toMatch(/joining evaluation durable/);
+        expect(again.code, again.stderr).toBe(0);
+        const up = scene.lab.start(['up', '--no-worker']);
+        await up.until(/Temporal/);
+        scene.up = up;
+        await expectWhole(scene, [moment], again.stdout);
+      },
+    );
   });
 }

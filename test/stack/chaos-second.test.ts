@@ -1,0 +1,3 @@
+import { chaosTests } from './chaos-tests.ts';
+
+chaosTests(1_010, 10);
