@@ -17,7 +17,7 @@ import {
   insertA2aTask,
 } from '../../db/a2a-tasks.ts';
 import { createEvaluation, type NewEvaluation } from '../../db/create-evaluation.ts';
-import { deleteEvaluation, requireEvaluation } from '../../db/evaluations.ts';
+import { deleteEvaluation, type EvaluationRow, requireEvaluation } from '../../db/evaluations.ts';
 import { agentMessage } from './parts.ts';
 import type { Plan, Served } from './served.ts';
 import { isTerminal, stateOf } from './task-view.ts';
@@ -47,6 +47,7 @@ export interface TaskStarterDeps {
 
 export function createTaskStarter(deps: TaskStarterDeps): TaskStarter {
   const { session, served, context } = deps;
+  const inTurn = oneAfterAnother();
   return {
     async take(message, task, push) {
       const id = task?.id ?? randomUUID();
@@ -58,8 +59,13 @@ export function createTaskStarter(deps: TaskStarterDeps): TaskStarter {
       if (outcome.kind === 'reply') {
         return { reply: agentMessage({ taskId: '', contextId }, randomUUID(), outcome.text) };
       }
-      if (outcome.kind === 'start') await begin(deps, place, outcome.wanted);
-      else await settle(deps, place, outcome);
+      if (outcome.kind !== 'start') await settle(deps, place, outcome);
+      else {
+        // Counted and stored in turn: messages that come together would all find the same place free.
+        const row = await inTurn(() => admit(deps, place, outcome.wanted));
+        const { client, config } = session;
+        if (row !== null) await whileUnavailable(() => startEvaluation(client, config.taskQueue, row));
+      }
       return { taskId: id };
     },
     async cancel(row, view) {
@@ -80,13 +86,8 @@ export function createTaskStarter(deps: TaskStarterDeps): TaskStarter {
 type Outcome = Plan | { kind: 'reject'; reason: string };
 
 async function planOf(deps: TaskStarterDeps, turn: Parameters<Served['plan']>[0]): Promise<Outcome> {
-  const { served, session, maxTasks } = deps;
   try {
-    const plan = await served.plan(turn);
-    if (plan.kind !== 'start') return plan;
-    const running = await countRunningA2aTasks(session.db, served.key);
-    if (running < maxTasks) return plan;
-    return { kind: 'reject', reason: `${running} tasks are running, which is as many as this server takes; try later` };
+    return await deps.served.plan(turn);
   } catch (error) {
     // The suite or its surroundings are not as they must be: the client cannot mend that, and must know.
     if (error instanceof UserError) return { kind: 'reject', reason: error.message };
@@ -111,17 +112,35 @@ function historyOf(task: A2aTaskRow | null): Json[] {
   return [...history, Message.toJSON(question) as Json];
 }
 
-/** The rows are committed before the workflow is started, so that a death in between loses nothing: see `recoverTasks`. */
-async function begin(deps: TaskStarterDeps, place: Place, wanted: NewEvaluation): Promise<void> {
-  const { db, client, config } = deps.session;
+/**
+ * The rows are committed before the workflow is started, so that a death in between loses nothing: see `recoverTasks`.
+ * @returns the evaluation to start; null: too many tasks run, and this one is rejected
+ */
+async function admit(deps: TaskStarterDeps, place: Place, wanted: NewEvaluation): Promise<EvaluationRow | null> {
+  const { db } = deps.session;
+  const running = await countRunningA2aTasks(db, deps.served.key);
+  if (running >= deps.maxTasks) {
+    const reason = `${running} tasks are running, which is as many as this server takes; try later`;
+    await settle(deps, place, { kind: 'reject', reason });
+    return null;
+  }
   await createEvaluation(db, wanted);
   const stored = await store(deps, place, { state: 'started', note: null, evaluation_id: wanted.id });
   if (!stored) {
     await deleteEvaluation(db, wanted.id);
     throw new UnsupportedOperationError(`Task ${place.id} has got another message meanwhile.`);
   }
-  const row = await requireEvaluation(db, wanted.id);
-  await whileUnavailable(() => startEvaluation(client, config.taskQueue, row));
+  return requireEvaluation(db, wanted.id);
+}
+
+/** Runs what it is given one after another; a failure is that one's own. */
+function oneAfterAnother(): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = last.then(work);
+    last = result.catch(() => undefined);
+    return result;
+  };
 }
 
 async function settle(

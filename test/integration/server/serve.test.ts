@@ -169,6 +169,17 @@ describe('what cannot be', () => {
     await server.close();
   });
 
+  test('of messages that come together no more are taken than the server takes', async () => {
+    // A key of its own: tasks of other tests may still run.
+    const server = await rig.serve({ ...served, key: 'crowd' }, { maxTasks: 2 });
+    const wire = jsonRpc(server.url);
+    const tasks = await Promise.all(Array.from({ length: 8 }, () => task(wire, message('run many', NOW))));
+    const taken = tasks.filter((one) => one['status'].state !== 'TASK_STATE_REJECTED');
+    await Promise.all(taken.map((one) => wire.call('CancelTask', { id: one['id'] })));
+    expect(taken).toHaveLength(2);
+    await server.close();
+  });
+
   test('a suite that is broken by now is rejected, and what is wrong is said', async () => {
     const file = rig.suite('breaks', 1);
     const suites = await createSuiteService({ context: rig.context, db: rig.session.db, files: [file] });
