@@ -25,7 +25,8 @@ Examples:
   $ assay report latest --format text,json --out reports  reports/report.txt and reports/report.json
 
 The JSON report holds every case; its key names are stable within a schema version (key \`schema\`).
-Exit codes: 0 written, 2 no such evaluation or wrong usage, 3 not finished yet, 4 Postgres cannot be used. The verdict is
+Exit codes: 0 written, 2 no such evaluation or wrong usage, 3 not finished yet, 4 Postgres cannot be used.
+The verdict is
 \`assay gate\`'s business.`;
 
 /** `assay report`: the report of a stored evaluation, in one or more formats. */

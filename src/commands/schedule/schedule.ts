@@ -12,8 +12,9 @@ Examples:
   $ assay schedule trigger nightly
   $ assay schedule delete nightly
 
-A schedule reads the suite each time it fires, on the worker that picks it up: the suite file must be there. Schedules of
-the embedded Temporal fire while \`assay up\` (or another command that runs a worker) runs. More: docs/schedules.md.
+A schedule reads the suite each time it fires, on the worker that picks it up: the suite file must be there.
+Schedules of the embedded Temporal fire while \`assay up\` (or another command that runs a worker) runs.
+More: docs/schedules.md.
 Exit codes: 0 done, 2 wrong usage, no such schedule, or one of this name exists, 4 Temporal cannot be used.`;
 
 /** `assay schedule …`: evaluations by the clock, on Temporal Schedules. */

@@ -16,7 +16,8 @@ Examples:
 
 Prints READY on standard output once it polls. Any number of workers may run; one that dies is replaced by the others.
 SIGTERM and Ctrl-C let it hand its trials on, then it ends with 0; a second one ends it at once.
-The schema must be current: \`assay db migrate\`. Exit codes: 0 stopped, 4 Temporal or Postgres cannot be used, or it died.`;
+The schema must be current: \`assay db migrate\`.
+Exit codes: 0 stopped, 4 Temporal or Postgres cannot be used, or it died.`;
 
 /** `assay worker`: serves the steps of evaluations until it is told to stop. */
 export function registerWorker(program: Command, context: CommandContext): void {

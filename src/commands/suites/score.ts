@@ -3,8 +3,8 @@ import type { CommandContext } from '../context.ts';
 import type { ScoreFlags } from './score-files.ts';
 
 const HELP = `
-A trajectory is one JSON line: {"caseId": "refund-2", "trial": 1, "messages": [OpenAI chat messages]}, or a full trajectory
-with "tool_calls" in place of "messages". One JSON line a trial comes out:
+A trajectory is one JSON line: {"caseId": "refund-2", "trial": 1, "messages": [OpenAI chat messages]},
+or a full trajectory with "tool_calls" in place of "messages". One JSON line a trial comes out:
   {"caseId", "trial", "passed", "scores": [{"scorer", "value", "passed", "reason", …}]}
 "passed" is null when nothing decides. Scorers and formulas: docs/scoring.md.
 
