@@ -84,14 +84,19 @@ export function isOffline(suite: Suite, env: Readonly<Record<string, string | un
   return suite.offline_model !== undefined && !set('OPENAI_API_KEY') && !set('OPENAI_BASE_URL');
 }
 
+/** As much of the suite's name as goes into an id: characters, not halves of them. */
+const LONGEST_NAME = /^(.{40}).*$/su;
+
 function evaluationId(suiteName: string, now: Date, suffix = randomBytes(3).toString('hex')): string {
   const stamp = now.toISOString().replaceAll(/[-:]/g, '').replace('T', '-').slice(0, 15);
+  // Letters of every script stay; the accents of Latin ones go, so that an id can be typed anywhere.
   const slug = suiteName
     .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .replaceAll(/[^A-Za-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '')
+    .replaceAll(/(?<=\p{Script=Latin})\p{M}+/gu, '')
+    .normalize('NFC')
     .toLowerCase()
-    .slice(0, 40);
+    .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '-')
+    .replaceAll(/^-|-$/g, '')
+    .replace(LONGEST_NAME, '$1');
   return `${slug === '' ? 'suite' : slug}-${stamp}-${suffix}`;
 }

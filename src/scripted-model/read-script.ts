@@ -13,13 +13,17 @@ export async function readScript(file: string): Promise<Script> {
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'no such file' : errorText(error);
     throw new UserError(`The model script ${file} cannot be read: ${why}`, {
       hint: 'Give the path of a YAML file of rules (docs/scripted-model.md), or none for a model that echoes.',
       cause: error,
     });
   }
   return parseScript(text, file);
+}
+
+function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Checks the text of a script. @throws InputError with every problem as file:line:column */

@@ -16,6 +16,7 @@ disagree, it is a tie. Verdicts are kept: an interrupted comparison goes on wher
 
 Examples:
   $ assay compare ops-20260318 latest                 deltas with intervals, cases that changed sides
+  $ assay compare baseline latest                     with the one pinned; baseline:release-2 for another label
   $ assay compare ops-20260318 latest --pairwise
   $ assay compare ops-20260318 latest --json
 
@@ -26,7 +27,7 @@ Exit codes: 0 compared, whatever it says (\`assay gate\` decides); 2 no such eva
 export function registerCompare(program: Command, context: CommandContext): void {
   program
     .command('compare')
-    .argument('<a>', 'evaluation before')
+    .argument('<a>', 'evaluation before; `baseline` or `baseline:LABEL`: the one pinned for the suite of <b>')
     .argument('<b>', 'evaluation now')
     .description(
       'compare two evaluations: deltas with intervals, cases that changed sides, answers judged side by side',
@@ -40,7 +41,8 @@ export function registerCompare(program: Command, context: CommandContext): void
     .action(async (a: string, b: string, flags: CompareFlags) =>
       withDatabase(context, async (database) => {
         const { db } = database;
-        const [before, now] = [await finished(db, a), await finished(db, b)];
+        const now = await finished(db, b);
+        const before = await finished(db, (await baselineNamed(db, a, now.suite)) ?? a);
         if (before.id === now.id) throw new UserError(`${a} and ${b} are the same evaluation: ${now.id}`);
         const { compareRows } = await import('../../results/compare-with-baseline.ts');
         const comparison = await compareRows(db, before, now);
@@ -66,6 +68,22 @@ async function promptChanges(before: EvaluationRow, now: EvaluationRow): Promise
     import('../../scorers/prompt-assembly/diff-segments.ts'),
   ]);
   return diffSegments(assemblePrompt({}, old, null), assemblePrompt({}, agent, null));
+}
+
+/**
+ * The evaluation pinned under `baseline` (label main) or `baseline:LABEL`; null: the name means no baseline.
+ * @throws UserError when the suite has none under the label.
+ */
+async function baselineNamed(db: Db, name: string, suite: string): Promise<string | null> {
+  const label = name === 'baseline' ? 'main' : /^baseline:(.*)$/s.exec(name)?.[1];
+  if (label === undefined) return null;
+  const { findBaseline, listBaselines } = await import('../../db/baselines.ts');
+  const pinned = await findBaseline(db, suite, label);
+  if (pinned !== null) return pinned.evaluation_id;
+  const labels = (await listBaselines(db, suite)).map((row) => row.label);
+  throw new UserError(`Suite ${suite} has no baseline "${label}".`, {
+    hint: labels.length === 0 ? 'Pin one with `assay baseline set ID`.' : `It has: ${labels.join(', ')}.`,
+  });
 }
 
 /** The evaluation, its numbers computed. */

@@ -30,7 +30,8 @@ const FORMS: readonly Parts[] = [
 ];
 
 /**
- * One line: bar, counts, rate and time left.
+ * One line: bar, counts, rate and time left; the trials in flight where there is no rate yet, and when nothing waits
+ * behind them.
  * @param columns of the terminal; a longer line would wrap and could not be redrawn. Default: no limit.
  */
 export function progressLine(
@@ -49,7 +50,12 @@ function lineOf(row: Pick<EvaluationRow, 'suite' | 'status'>, progress: Progress
   const counts = countsText(progress, parts.counts);
   const rate = pace.elapsedMs > 1_000 && pace.doneSince > 0 ? pace.doneSince / (pace.elapsedMs / 1_000) : null;
   const left = rate === null ? '' : `${formatSeconds((progress.planned - pace.done) / rate)} left`;
-  const tail = [...(rate === null || !parts.rate ? [] : [`${rate.toFixed(1)}/s`]), ...(left === '' ? [] : [left])];
+  const inFlight = progress.running > 0 && (rate === null || progress.planned - pace.done <= progress.running);
+  const tail = [
+    ...(inFlight && parts.rate ? [`${progress.running} running`] : []),
+    ...(rate === null || !parts.rate ? [] : [`${rate.toFixed(1)}/s`]),
+    ...(left === '' ? [] : [left]),
+  ];
   return [
     row.suite,
     ...(row.status === 'paused' ? ['(paused)'] : []),

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { isJsonObject } from '../../core/json.ts';
 import { parseJsonSource } from './read-json.ts';
 import { readJsonl } from './read-jsonl.ts';
-import { readText } from './read-text.ts';
+import { notAFile, readText } from './read-text.ts';
 import { describe, errorAt, partOf } from './source.ts';
 import type { Report, SourceValue } from './source.ts';
 
@@ -34,8 +34,10 @@ async function* recordsOf(absolutePath: string, file: string, report: Report): A
     return;
   }
   if (!(DATASET_EXTENSIONS as readonly string[]).includes(extension)) {
-    const expected = DATASET_EXTENSIONS.join(', ');
-    report(errorAt({ file, line: 0, column: 0 }, `unknown kind of dataset "${extension}"; expected ${expected}`));
+    const kind =
+      extension === '' ? 'the name has no ending that says its kind' : `unknown kind of dataset "${extension}"`;
+    const problem = (await notAFile(absolutePath)) ?? `${kind}; expected ${DATASET_EXTENSIONS.join(', ')}`;
+    report(errorAt({ file, line: 0, column: 0 }, problem));
     return;
   }
   const text = await readText(absolutePath, file, report);

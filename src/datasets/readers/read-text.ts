@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { errorAt } from './source.ts';
 import type { Report } from './source.ts';
 
@@ -36,11 +36,22 @@ export async function readText(absolutePath: string, file: string, report: Repor
   return null;
 }
 
+/** Why there is no file to read at a path; null: there is one. */
+export async function notAFile(absolutePath: string): Promise<string | null> {
+  try {
+    return (await stat(absolutePath)).isDirectory() ? IS_A_FOLDER : null;
+  } catch (error) {
+    return unreadable(error);
+  }
+}
+
+const IS_A_FOLDER = 'is a folder; expected a file';
+
 /** What a failed read means to a user. */
 export function unreadable(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'no such file';
-  if (code === 'EISDIR') return 'is a folder; expected a file';
+  if (code === 'EISDIR') return IS_A_FOLDER;
   if (code === 'EACCES' || code === 'EPERM') return 'may not be read (permission denied)';
   return `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -198,6 +198,16 @@ describe('compare', () => {
     expect(text.out).toContain('2 ties');
   });
 
+  test('with the baseline of the suite, by label; one that is not pinned is said with those that are', async () => {
+    const nothing = await workplace.run('compare', 'baseline:pinned', 'again');
+    expect([nothing.code, nothing.err]).toEqual([2, expect.stringMatching(/no baseline "pinned"[^]*It has: main/)]);
+    await workplace.run('baseline', 'set', 'source', '--label', 'pinned', '--force');
+    const against = await workplace.run('compare', 'baseline:pinned', 'again');
+    expect(against.err).toBe('');
+    expect(against.out).toContain('again against source');
+    expect((await workplace.run('compare', 'baseline', 'again')).code).toBe(0);
+  });
+
   test('an evaluation with itself, and one that does not exist', async () => {
     expect((await workplace.run('compare', 'source', 'source')).code).toBe(2);
     expect((await workplace.run('compare', 'source', 'nowhere')).code).toBe(2);

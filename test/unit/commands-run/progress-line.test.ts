@@ -57,6 +57,17 @@ test('unscored and errored are named only where there are some; paused is said',
   );
 });
 
+test('trials in flight are counted while there is no rate, and when none waits behind them', () => {
+  const flying = { ...progress, planned: 6, passed: 0, failed: 0, running: 6 };
+  expect(progressLine(running, flying, { done: 0, doneSince: 0, elapsedMs: 300 })).toMatch(
+    /0\/6 trials: 0 passed, 0 failed · 6 running$/,
+  );
+  const middle = { done: 30, doneSince: 20, elapsedMs: 10_000 };
+  expect(progressLine(running, progress, middle)).not.toContain('running');
+  expect(progressLine(running, { ...progress, planned: 35 }, middle)).toMatch(/ · 5 running, 2\.0\/s, 3 s left$/);
+  expect(progressLine(running, { ...progress, running: 0 }, { ...middle, doneSince: 0 })).not.toContain('running');
+});
+
 test('the bar is full when all is done, also of nothing', () => {
   expect(progressLine(running, progress, { done: 60, doneSince: 0, elapsedMs: 0 })).toContain(
     `${'━'.repeat(24)} 60/60`,

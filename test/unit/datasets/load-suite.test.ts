@@ -485,6 +485,16 @@ describe('hashes', () => {
   });
 });
 
+test('readCases: a file that is not there is no unknown kind of dataset; a folder and a name without an ending are said', async () => {
+  const folder = await folderWith({ plain: '[]' });
+  const problem = async (name: string): Promise<string> =>
+    briefly(await problemsOf(readCases(path.join(folder, name))))[0] ?? '';
+  expect(await problem('nope')).toBe('0:0 no such file');
+  expect(await problem('nope.txt')).toBe('0:0 no such file');
+  expect(await problem('.')).toBe('0:0 is a folder; expected a file');
+  expect(await problem('plain')).toMatch(/^0:0 the name has no ending that says its kind; expected \.yaml, /);
+});
+
 test('readCases reads one file of any form and refuses duplicates', async () => {
   const folder = await folderWith({
     'c.csv': 'id,input\na,x\n',

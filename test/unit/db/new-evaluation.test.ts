@@ -37,9 +37,19 @@ test('the id names suite and time; the agent version is the start of its hash', 
     failFast: false,
   });
   expect(make({ id: 'mine' }).id).toBe('mine');
-  expect(newEvaluation({ ...source, suite: { ...suite, name: '能源' } }, { env: {}, now, suffix: 'x' }).id).toBe(
-    'suite-20261129-080910-x',
-  );
+});
+
+test.each([
+  ['能源 评测（夜间）', '能源-评测-夜间'],
+  ['Ｅ能源', 'e能源'],
+  ['한국어 평가', '한국어-평가'],
+  ['हिन्दी', 'हिन्दी'],
+  ['Ärger mit ß & İ', 'arger-mit-ß-i'],
+  ['😀 / ..', 'suite'],
+  ['𠀀'.repeat(50), '𠀀'.repeat(40)],
+])('the id of suite %j begins with %j', (name, begin) => {
+  const { id } = newEvaluation({ ...source, suite: { ...suite, name } }, { env: {}, now, suffix: 'x' });
+  expect(id).toBe(`${begin.normalize('NFC')}-20261129-080910-x`);
 });
 
 test('--trials speaks for every case, the options of a run for the suite', () => {
