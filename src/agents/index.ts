@@ -21,7 +21,7 @@ export interface AgentDeps {
   suite?: Pick<Suite, 'concurrency'>;
   /** Absolute folder of the suite file; a module that is not there is refused at once. */
   suiteRoot?: string;
-  /** Environment of module processes (default: this process's), and where commands and services find what the suite names. */
+  /** Environment of module processes, and where commands and services find what the suite names. Default: empty. */
   env?: Record<string, string | undefined>;
   /** Endpoint given to modules as `context.model`, and to commands with `model_access`. */
   baseUrl?: string;
@@ -103,7 +103,7 @@ function sourcesOf(deps: AgentDeps): OpenToolSource[] {
 function processOptions(deps: AgentDeps): Parameters<typeof startModuleProcess>[0] {
   return {
     ...(deps.maxMemoryMb === undefined ? {} : { maxMemoryMb: deps.maxMemoryMb }),
-    ...(deps.env === undefined ? {} : { env: deps.env }),
+    env: deps.env ?? {},
     ...(deps.log === undefined ? {} : { log: deps.log }),
   };
 }

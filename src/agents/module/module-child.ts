@@ -2,9 +2,11 @@
  * Entry of the child process that runs the user's module. One trial at a time; tools and journaled model calls are
  * answered by the parent over IPC.
  */
+import { spawn } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Json } from '../../core/json.ts';
+import { KILL_MARKED_AND_GROUP } from '../command/kill-marked.ts';
 import { killTree, taskkillArguments } from './kill-tree.ts';
 import { type ContextLink, createModuleContext, plain } from './module-context.ts';
 import type {
@@ -19,6 +21,11 @@ import { syntaxPlace } from './syntax-place.ts';
 
 type AgentFunction = (input: string, context: unknown) => unknown;
 
+/** What tells all this process starts, whatever it does to its group. The module's own arguments are none. */
+const [mark = ''] = process.argv.splice(2);
+/** Ends this process and all it started, once its parent is gone; not for Windows. */
+const SWEEPER = ['-c', KILL_MARKED_AND_GROUP, mark, String(process.pid)];
+
 let place = '';
 let agent: AgentFunction = () => {
   throw new Error('no module is loaded');
@@ -31,20 +38,24 @@ let current: { link: ContextLink; runId: number } | null = null;
  */
 function watchParent(): void {
   const source = `
-    const { parent, tree } = require('node:worker_threads').workerData;
+    const { parent, tree, sweeper } = require('node:worker_threads').workerData;
     // On Windows the id of a parent that has gone stays what it was.
     const gone = () => {
       if (process.ppid !== parent) return true;
       try { process.kill(parent, 0); return false; } catch (error) { return error.code === 'ESRCH'; }
     };
     const end = () => {
-      if (process.platform !== 'win32') return process.kill(-process.pid, 'SIGKILL');
-      require('node:child_process').spawnSync('taskkill', tree, { stdio: 'ignore', windowsHide: true });
+      const { spawn, spawnSync } = require('node:child_process');
+      if (process.platform !== 'win32') {
+        spawn('/bin/sh', sweeper, { stdio: 'ignore', detached: true });
+        return process.kill(-process.pid, 'SIGKILL');
+      }
+      spawnSync('taskkill', tree, { stdio: 'ignore', windowsHide: true });
       process.kill(process.pid, 'SIGKILL');
     };
     setInterval(() => { if (gone()) end(); }, 500);`;
   // The id is taken here: the thread may start after the parent has gone.
-  const workerData = { parent: process.ppid, tree: taskkillArguments(process.pid) };
+  const workerData = { parent: process.ppid, tree: taskkillArguments(process.pid), sweeper: SWEEPER };
   new Worker(source, { eval: true, stdout: true, stderr: true, workerData }).unref();
 }
 
@@ -114,7 +125,11 @@ function onStray(error: unknown): void {
 watchParent();
 process.on('uncaughtException', onStray);
 process.on('unhandledRejection', onStray);
-process.on('disconnect', () => killTree(process.pid));
+process.on('disconnect', () => {
+  // In a session of its own: it outlives this process.
+  if (process.platform !== 'win32') spawn('/bin/sh', SWEEPER, { stdio: 'ignore', detached: true });
+  killTree(process.pid);
+});
 process.on('message', ({ runId, message }: Envelope<ParentMessage>) => {
   if (message.type === 'load') void load(runId, message.place);
   else if (message.type === 'run') void run(runId, message.task);

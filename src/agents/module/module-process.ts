@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { Socket } from 'node:net';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { killMarked, MARK } from '../command/kill-marked.ts';
 import { killTree } from './kill-tree.ts';
 import type { ChildMessage, Envelope, ParentMessage } from './module-protocol.ts';
 import { WorkerCrashError } from './worker-crash.ts';
@@ -9,8 +11,8 @@ import { WorkerCrashError } from './worker-crash.ts';
 export interface ModuleProcessOptions {
   /** Heap of one child, megabytes; beyond it the child dies and its trial with it. Default 512. */
   maxMemoryMb?: number;
-  /** Environment of the children. Default: the parent's. */
-  env?: Record<string, string | undefined>;
+  /** Whole environment of the children. */
+  env: Record<string, string | undefined>;
   /** Receives what the module prints. Default: dropped, but for the end that goes into crash messages. */
   log?: (text: string) => void;
 }
@@ -27,7 +29,7 @@ export interface ModuleProcess {
   alive(): boolean;
   /** Whether the process keeps its parent alive. */
   hold(busy: boolean): void;
-  /** Kills the process and all it started; resolves once it has ended. */
+  /** Kills the process and all it started; other than on Linux, what stayed in its group. Resolves when it is gone. */
   kill(): Promise<void>;
 }
 
@@ -46,11 +48,12 @@ function isEnvelope(sent: unknown): sent is Envelope<ChildMessage> {
 /** Starts a process that can run a module's trials, one at a time. */
 export function startModuleProcess(options: ModuleProcessOptions): ModuleProcess {
   const memoryMb = options.maxMemoryMb ?? DEFAULT_MEMORY_MB;
-  const child = spawn(process.execPath, [...nodeFlags(memoryMb), ENTRY], {
+  const mark = randomUUID();
+  const child = spawn(process.execPath, [...nodeFlags(memoryMb), ENTRY, mark], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     // A process group of its own: killing it takes along what the module started, and Ctrl-C reaches only the parent.
     detached: process.platform !== 'win32',
-    ...(options.env === undefined ? {} : { env: options.env }),
+    env: { ...options.env, [MARK]: mark },
   });
   const tail = collectOutput(child, options.log);
   let handler: ((message: ChildMessage) => void) | null = null;
@@ -72,6 +75,9 @@ export function startModuleProcess(options: ModuleProcessOptions): ModuleProcess
     child.once('exit', (code, signal) => setTimeout(() => end(code, signal, tail()), 100));
     child.once('error', (error) => end(null, null, `${tail()}\n${error.message}`));
   });
+  const swept = ended.then(() => killMarked(mark));
+  // Told to who asks by `kill`.
+  swept.catch(() => undefined);
   return {
     pid: child.pid,
     send(message) {
@@ -88,6 +94,7 @@ export function startModuleProcess(options: ModuleProcessOptions): ModuleProcess
     async kill() {
       killGroup(child);
       await ended;
+      await swept;
     },
   };
 }

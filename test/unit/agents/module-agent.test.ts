@@ -338,16 +338,34 @@ describe('R22', () => {
     await until(() => !pids.some(isRunning), 'both processes to end');
   });
 
-  test('R22: a looping module does not outlive a parent that was killed', async () => {
+  const detaching = process.platform === 'linux' ? ['loopsWithDetached', 'waitsWithDetached'] : [];
+  test.each(['loopsWithChild', ...detaching])('R22: nothing outlives a parent that was killed: %s', async (name) => {
     folder = mkdtempSync(join(tmpdir(), 'assay-module-'));
     const file = join(folder, 'pids');
-    const parent = spawn(process.execPath, [join(ROOT, 'parent.ts'), 'loopsWithChild', file], { stdio: 'inherit' });
+    const parent = spawn(process.execPath, [join(ROOT, 'parent.ts'), name, file], { stdio: 'inherit' });
     await until(() => existsSync(file) && readFileSync(file, 'utf8').includes(' '), 'the module to start');
     const pids = readFileSync(file, 'utf8').split(' ').map(Number);
     expect(pids.map(isRunning)).toEqual([true, true]);
     parent.kill('SIGKILL');
     await until(() => !pids.some(isRunning), 'the module and what it started to end');
   });
+
+  test.skipIf(process.platform !== 'linux')(
+    'a process it put into a session of its own ends with it, after an answer too',
+    async () => {
+      folder = mkdtempSync(join(tmpdir(), 'assay-module-'));
+      for (const name of ['leavesDetached', 'loopsWithDetached']) {
+        const file = join(folder, name);
+        const trajectory = await run(name, { options: { file }, limits: { timeout_ms: 4_000 } });
+        expect(trajectory.final_status).toBe(name === 'leavesDetached' ? 'COMPLETED' : 'TIMEOUT');
+        const pids = readFileSync(file, 'utf8').split(' ').map(Number);
+        expect(isRunning(pids[1] ?? 0)).toBe(name === 'leavesDetached');
+        await agent?.close();
+        agent = undefined;
+        expect(pids.filter(isRunning)).toEqual([]);
+      }
+    },
+  );
 
   test('a module that heeds its signal can clean up before it is killed', async () => {
     folder = mkdtempSync(join(tmpdir(), 'assay-module-'));

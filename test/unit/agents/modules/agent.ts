@@ -112,11 +112,34 @@ export function loops(): never {
   for (;;);
 }
 
-/** Starts a process of its own, writes both pids, then loops. */
-export function loopsWithChild(_input: string, { options }: ModuleContext): never {
-  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+/** Writes its pid, and that of a process it starts. */
+function startChild({ options }: ModuleContext, detached: boolean): void {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore', detached });
   writeFileSync(options['file'] as string, `${process.pid} ${child.pid}`);
+}
+
+/** Starts a process of its own, writes both pids, then loops. */
+export function loopsWithChild(_input: string, context: ModuleContext): never {
+  startChild(context, false);
   for (;;);
+}
+
+/** The same, with a process in a session of its own. */
+export function loopsWithDetached(_input: string, context: ModuleContext): never {
+  startChild(context, true);
+  for (;;);
+}
+
+/** Waits for ever beside a process in a session of its own. */
+export function waitsWithDetached(_input: string, context: ModuleContext): Promise<string> {
+  startChild(context, true);
+  return new Promise(() => undefined);
+}
+
+/** Answers, and leaves a process in a session of its own. */
+export function leavesDetached(_input: string, context: ModuleContext): string {
+  startChild(context, true);
+  return 'done';
 }
 
 export function heedsSignal(_input: string, { signal, options }: ModuleContext): Promise<string> {
