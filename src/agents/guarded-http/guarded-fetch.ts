@@ -3,6 +3,7 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest, type 
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { Readable, Transform } from 'node:stream';
+import { ModelError } from '../../core/errors.ts';
 import { abortError } from '../sleep.ts';
 import { checkAddress, checkUrl, mayCarryCredential, type TargetRules } from './target-rules.ts';
 
@@ -32,7 +33,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  * A `fetch` that checks where it connects to: the address in the URL, every address its name resolves to (it connects to
  * the checked one, so a name cannot change in between), and every redirect. Bodies are bounded and never unpacked. The
  * signal covers the whole exchange, the body included.
- * Rejects with BlockedTargetError, {@link BodyTooLargeError} (while the body is read), `AbortError`, or the system's error.
+ * Rejects with BlockedTargetError, ModelError (`invalid_endpoint`) for a redirect that cannot be followed, {@link BodyTooLargeError} (while the body is read), `AbortError`, or the system's error.
  */
 export function createGuardedFetch(options: GuardedFetchOptions): typeof fetch {
   return async (input, init = {}) => {
@@ -46,12 +47,22 @@ export function createGuardedFetch(options: GuardedFetchOptions): typeof fetch {
       response.destroy();
       const method = init.method ?? 'GET';
       if (method !== 'GET' && response.statusCode !== 307 && response.statusCode !== 308) {
-        throw new TypeError(`${url.origin} redirects a ${method} request with status ${response.statusCode}`);
+        throw wrongAddress(url, `redirects a ${method} request with status ${response.statusCode} to ${placeOf(next)}`);
       }
-      if (hop >= MOST_REDIRECTS) throw new TypeError(`more than ${MOST_REDIRECTS} redirects`);
+      if (hop >= MOST_REDIRECTS) throw wrongAddress(url, `comes after more than ${MOST_REDIRECTS} redirects`);
       url = next;
     }
   };
+}
+
+/** No request would fare better: the address is not the service's. */
+function wrongAddress(url: URL, how: string): ModelError {
+  return new ModelError('invalid_endpoint', `${placeOf(url)} ${how}. Correct the address.`);
+}
+
+/** Without what may hold a secret. */
+function placeOf({ origin, pathname }: URL): string {
+  return `${origin}${pathname}`;
 }
 
 function bodyOf(body: unknown): string | null {

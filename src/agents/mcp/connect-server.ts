@@ -47,10 +47,16 @@ const PROBE_MS = 3_000;
 /** How long a server may take to hear that its session is over, milliseconds: a cancel must end within a second. */
 const LEAVE_MS = 500;
 
+interface Reply {
+  status: number;
+  /** The media type alone, in small letters; empty = none. */
+  type: string;
+}
+
 interface Link {
   transport: Transport;
-  /** Status of the last reply of an HTTP server; null before the first, and where a request got none. */
-  status(): number | null;
+  /** The last reply of an HTTP server; null before the first, and where a request got none. */
+  lastReply(): Reply | null;
   /** Tells the server that the session is over. */
   leave(): Promise<void>;
   secrets: string[];
@@ -96,11 +102,14 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
     if (options.signal.aborted) throw abortError(options.signal);
     const blocked = causesOf(error).find((cause) => cause instanceof UserError);
     if (blocked !== undefined) throw blocked;
-    const { kind, remedy } = refusalOf(config, link.status(), options.key);
+    const reply = link.lastReply();
+    const { kind, remedy } = causesOf(error).some(isWrongAddress)
+      ? { kind: 'invalid_endpoint' as const, remedy: ` Check ${options.key}.url.` }
+      : refusalOf(config, reply, options.key);
     const message = `MCP server ${config.name} cannot be used: ${explain(error)}${remedy}`;
     throw endedFirst
       ? new ServerEndedError(kind, message, { cause: error })
-      : new ModelError(kind, message, { cause: error, status: link.status() });
+      : new ModelError(kind, message, { cause: error, status: reply?.status ?? null });
   }
   return { client, explain, secrets: link.secrets, gone: () => gone, close };
 }
@@ -108,17 +117,18 @@ export async function connectServer(config: McpServerConfig, options: ConnectOpt
 /** What a server that cannot be connected to means for the other trials, and what the user can do. */
 function refusalOf(
   config: McpServerConfig,
-  status: number | null,
+  reply: Reply | null,
   key: string,
 ): { kind: ModelErrorKind; remedy: string } {
   if (config.url === undefined) return { kind: 'server_error', remedy: '' };
   const variable = config.token_env === undefined ? `${key}.token_env` : `${config.token_env} (${key}.token_env)`;
+  const status = reply?.status ?? null;
   if (status === 401) {
     const set = config.token_env === undefined ? 'Name the variable that holds its token in' : 'Set a valid token in';
     return { kind: 'unauthorized', remedy: `. ${set} ${variable}.` };
   }
   if (status === 403) return { kind: 'forbidden', remedy: `. It may not be used with the token of ${variable}.` };
-  if (status !== null && WRONG_ADDRESS.has(status)) {
+  if (reply !== null && (WRONG_ADDRESS.has(reply.status) || isPage(reply))) {
     return { kind: 'invalid_endpoint', remedy: `: status ${status}. Check ${key}.url.` };
   }
   return { kind: 'server_error', remedy: `. Check that it runs, and that ${key}.url is its address.` };
@@ -126,6 +136,16 @@ function refusalOf(
 
 /** Nothing that takes a request is at the address. */
 const WRONG_ADDRESS: ReadonlySet<number> = new Set([404, 405, 410]);
+
+/** Something answers well, but with what no MCP server does: a web page, most often. */
+function isPage({ status, type }: Reply): boolean {
+  return status === 200 && type !== 'application/json' && type !== 'text/event-stream';
+}
+
+/** A redirect that cannot be followed. */
+function isWrongAddress(error: Error): boolean {
+  return error instanceof ModelError && error.kind === 'invalid_endpoint';
+}
 
 /** The error and what caused it, outermost first. */
 function causesOf(error: unknown): Error[] {
@@ -152,7 +172,7 @@ function commandLink(config: McpServerConfig, { env, suiteRoot, key }: ConnectOp
   });
   const transport = createProcessTransport(process);
   const secrets = passedSecrets(env, passed);
-  return { transport, status: () => null, leave: () => Promise.resolve(), secrets, process };
+  return { transport, lastReply: () => null, leave: () => Promise.resolve(), secrets, process };
 }
 
 function httpLink(config: McpServerConfig, url: string, { env, key }: ConnectOptions): Link {
@@ -170,17 +190,18 @@ function httpLink(config: McpServerConfig, url: string, { env, key }: ConnectOpt
     maxBytes: MAX_BYTES,
     authorization: token === null ? null : `Bearer ${token}`,
   });
-  let status: number | null = null;
+  let reply: Reply | null = null;
   const fetch: typeof guarded = async (input, init) => {
-    status = null;
+    reply = null;
     const response = await guarded(input, init);
-    status = response.status;
+    const [type = ''] = (response.headers.get('content-type') ?? '').split(';');
+    reply = { status: response.status, type: type.trim().toLowerCase() };
     return response;
   };
   const transport = new StreamableHTTPClientTransport(new URL(url), { fetch });
   return {
     transport,
-    status: () => status,
+    lastReply: () => reply,
     leave: () => transport.terminateSession(),
     secrets: token === null ? [] : [token],
     process: null,

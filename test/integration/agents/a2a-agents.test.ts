@@ -80,15 +80,21 @@ test('R8: nobody at the card stops the evaluation with one message', async () =>
 });
 
 /** A server that answers everything with a status; `null`: nobody is there. */
-async function badAddress(status: number | null): Promise<{ url: string; requests: () => number; close: () => void }> {
+/** @param answer status, or the media type of a page; null = nobody listens */
+async function badAddress(
+  answer: number | string | null,
+): Promise<{ url: string; requests: () => number; close: () => void }> {
   let requests = 0;
   const server = createServer((_, response) => {
     requests += 1;
-    response.writeHead(status ?? 200).end('no');
+    const moved = typeof answer === 'number' && answer >= 300 && answer < 400;
+    const headers = { ...(moved ? { location: '/elsewhere?key=secret' } : {}) };
+    if (typeof answer === 'string') response.writeHead(200, { 'content-type': answer }).end('<html>hi</html>');
+    else response.writeHead(answer ?? 200, headers).end('no');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/rpc`;
-  if (status === null) await new Promise((resolve) => server.close(resolve));
+  if (answer === null) await new Promise((resolve) => server.close(resolve));
   return { url, requests: () => requests, close: () => server.close() };
 }
 
@@ -96,6 +102,7 @@ test.each([
   [404, 'endpoint_unreachable'],
   [401, 'unauthorized'],
   [403, 'forbidden'],
+  [302, 'endpoint_unreachable'],
   [null, 'endpoint_unreachable'],
 ])(
   'R8: a card that leads to an address that answers %s stops the evaluation with one message',
@@ -137,6 +144,8 @@ test.each([
 test.each([
   [404, 'endpoint_unreachable', 'Check mcp[0].url'],
   [405, 'endpoint_unreachable', 'Check mcp[0].url'],
+  [301, 'endpoint_unreachable', 'Check mcp[0].url'],
+  ['text/html; charset=utf-8', 'endpoint_unreachable', 'Check mcp[0].url'],
   [401, 'unauthorized', 'mcp[0].token_env'],
   [403, 'forbidden', 'mcp[0].token_env'],
 ])('R8: so does an MCP server that answers %s, after one trial', async (status, kind, remedy) => {
