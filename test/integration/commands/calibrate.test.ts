@@ -157,7 +157,7 @@ describe('calibrate on a stored evaluation', () => {
       .split('\n')
       .map((one) => JSON.parse(one) as Record<string, unknown>);
     // A verdict for each of three cases; none where the judge failed, and none that a check settled.
-    expect(lines.map(({ caseId }) => caseId).sort()).toEqual(['c1', 'c2', 'c3']);
+    expect(lines.map((line) => String(line['caseId'])).toSorted()).toEqual(['c1', 'c2', 'c3']);
     expect(lines.find(({ caseId }) => caseId === 'c2')).toEqual({
       caseId: 'c2',
       trial: 1,

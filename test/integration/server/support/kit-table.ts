@@ -3,7 +3,7 @@
  * the same, or why it does not apply to this server. kit.test.ts checks that those tests are there and run; where the kit
  * is installed, also that no test of it is missing, and runs it.
  */
-export interface Shown {
+interface Shown {
   /** In test/integration/server. */
   file: string;
   /** The whole name of the test, as it is written there; of a table `envelope: %s`, with the row's name. */

@@ -12,6 +12,12 @@ const OUTPUT = {
 };
 
 /** A server by hand: those of the SDK check their results themselves. Each call is answered with its arguments. */
+interface Request {
+  id?: number;
+  method?: string;
+  params?: JsonObject;
+}
+
 function resultOf(method: string, params: JsonObject): JsonObject | null {
   switch (method) {
     case 'initialize':
@@ -34,12 +40,12 @@ test('D10: a pattern a server declares for its results cannot hold the worker; o
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
-      const { id, method = '', params = {} } = JSON.parse(body === '' ? '{}' : body) as Record<string, never>;
+      const { id, method = '', params = {} } = JSON.parse(body === '' ? '{}' : body) as Request;
       const result = resultOf(method, params);
       response.setHeader('content-type', 'application/json');
-      if (result !== null) return response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
-      response.statusCode = method === 'server/discover' ? 400 : request.method === 'POST' ? 202 : 405;
-      response.end();
+      if (result === null)
+        response.statusCode = method === 'server/discover' ? 400 : request.method === 'POST' ? 202 : 405;
+      response.end(result === null ? undefined : JSON.stringify({ jsonrpc: '2.0', id, result }));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
