@@ -8,7 +8,6 @@ const stack = await ensureStack({
   log: (line) => console.log(JSON.stringify({ log: line })),
   env: { PATH, HOME, XDG_CACHE_HOME, ASSAY_TEMPORAL_BIN },
 });
-console.log(JSON.stringify({ ready: { temporalAddress: stack.temporalAddress, databaseUrl: stack.databaseUrl } }));
 const alive = setInterval(() => undefined, 60_000);
 process.once('SIGTERM', () => {
   clearInterval(alive);
@@ -20,3 +19,4 @@ process.once('SIGTERM', () => {
     },
   );
 });
+console.log(JSON.stringify({ ready: { temporalAddress: stack.temporalAddress, databaseUrl: stack.databaseUrl } }));

@@ -76,7 +76,8 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     OPENAI_API_KEY: KEY,
     ASSAY_TASK_QUEUE: taskQueue,
     ASSAY_LOG_LEVEL: 'error',
-    ASSAY_HEARTBEAT_TIMEOUT_MS: '2000',
+    // Long enough for a busy machine: a worker that is late is taken for dead, and its calls are made again.
+    ASSAY_HEARTBEAT_TIMEOUT_MS: '5000',
     ...options.env,
   });
   const db = connect(database.url, { poolSize: 4 });
