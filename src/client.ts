@@ -3,6 +3,7 @@ import type { CommandContext } from './commands/context.ts';
 import { ExitSignal } from './commands/exit-signal.ts';
 import { EXIT, UserError } from './core/errors.ts';
 import { registerCommands } from './commands/index.ts';
+import { describeOutage } from './db/describe-outage.ts';
 import { installedPackage } from './core/installed-package.ts';
 import { cleanLines } from './report/clean.ts';
 
@@ -34,6 +35,8 @@ function exitCodeOf(error: unknown, context: CommandContext): number {
     context.stderr(cleanLines(`${error.message}\n${error.hint === null ? '' : `  → ${error.hint}\n`}`));
     return error.exitCode;
   }
+  const outage = describeOutage(error);
+  if (outage !== null) return exitCodeOf(outage, context);
   context.stderr(unexpected(error));
   return EXIT.infrastructure;
 }

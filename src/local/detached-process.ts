@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { describeFileError, hasCode } from './system-error.ts';
 import { identifyProcess, type ProcessIdentity } from './process-identity.ts';
 
@@ -18,6 +18,8 @@ export interface DetachedProcess {
   identity: ProcessIdentity;
   /** Why it ended; null while it runs. Known only to the process that started it. */
   ended(): string | null;
+  /** The last lines it wrote, none of an earlier process with the same log. */
+  lastLines(): string;
 }
 
 /**
@@ -27,6 +29,7 @@ export interface DetachedProcess {
  */
 export async function spawnDetached(options: DetachedOptions): Promise<DetachedProcess> {
   const logDescriptor = openLog(options.logFile);
+  const logStart = fstatSync(logDescriptor).size;
   try {
     const child = spawn(options.command, options.args, {
       detached: true,
@@ -48,7 +51,7 @@ export async function spawnDetached(options: DetachedOptions): Promise<DetachedP
     const pid = child.pid;
     if (pid === undefined) throw new Error(`${options.command} started without a pid`);
     const identity = identifyProcess(pid) ?? { pid, startedAt: 'ended at once' };
-    return { identity, ended: () => reason };
+    return { identity, ended: () => reason, lastLines: () => tailOfLog(options.logFile, TAIL_LINES, logStart) };
   } finally {
     closeSync(logDescriptor);
   }
@@ -70,10 +73,12 @@ function openLog(path: string): number {
   }
 }
 
-/** The last lines of a log, for an error message; empty when there is none. */
-export function tailOfLog(path: string, lines = 5): string {
+const TAIL_LINES = 8;
+
+/** The last lines of a log, for an error message, none of its first `start` bytes; empty when there is none. */
+export function tailOfLog(path: string, lines = TAIL_LINES, start = 0): string {
   try {
-    return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-lines).join('\n');
+    return readFileSync(path).subarray(start).toString('utf8').trimEnd().split('\n').slice(-lines).join('\n');
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return '';
     throw error;

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { EXIT, UserError } from '../core/errors.ts';
 import { probeDatabase, tryEnsureDatabase } from '../db/ensure-database.ts';
-import { describeFileError, hasCode } from './system-error.ts';
-import { spawnDetached, tailOfLog, type DetachedProcess } from './detached-process.ts';
+import { describeFileError, describeServerFailure, hasCode } from './system-error.ts';
+import { spawnDetached, type DetachedProcess } from './detached-process.ts';
 import {
   findByArgument,
   findByWorkingFolder,
@@ -111,12 +111,12 @@ export async function startPostgres(
     } catch (error) {
       if (started.ended() === null) await stopProcess(started.identity, 'SIGINT', 5000);
       // Backends of a killed server hold its shared memory for a moment; then a new one refuses to start.
-      const tail = tailOfLog(logFile);
-      if (performance.now() < deadline && tail.includes('shared memory block')) {
+      const said = started.lastLines();
+      if (performance.now() < deadline && said.includes('shared memory block')) {
         await sleep(100);
         continue;
       }
-      throw error;
+      throw describeServerFailure(error, said, place.dataDir);
     }
     return started.identity;
   }
@@ -169,7 +169,7 @@ async function waitUntilReady(
     hint: `See ${logFile}, or set DATABASE_URL to a Postgres of your own.`,
     gaveUp: () => {
       const reason = started.ended();
-      return reason === null ? null : `${reason}\n${tailOfLog(logFile)}`;
+      return reason === null ? null : `${reason}\n${started.lastLines()}`;
     },
   });
 }
@@ -237,14 +237,12 @@ async function runInitdb(place: PostgresPlace, dataDir: string, passwordFile: st
     });
   } catch (error) {
     const text = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error);
-    if (text.includes('No space left on device')) {
-      throw describeFileError(Object.assign(new Error(text), { code: 'ENOSPC' }), place.dataDir);
-    }
-    throw new UserError(`Creating the Postgres data folder ${place.dataDir} failed:\n${text}`, {
+    const failed = new UserError(`Creating the Postgres data folder ${place.dataDir} failed:\n${text}`, {
       exitCode: EXIT.infrastructure,
       hint: 'Mend what it says, or set DATABASE_URL to a Postgres of your own.',
       cause: error,
     });
+    throw describeServerFailure(failed, text, place.dataDir);
   }
 }
 

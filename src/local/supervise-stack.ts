@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Env } from './env.ts';
 import { withLock } from './lock.ts';
 import { isAlive, type ProcessIdentity } from './process-identity.ts';
+import { createRestartNotes, type RestartNotes } from './restart-notes.ts';
 import { readStackRecord, type StackRecord } from './stack-record.ts';
 import { bringUp } from './stack-services.ts';
 
@@ -32,16 +33,16 @@ export function superviseStack(
 ): Supervisor {
   let stopped = false;
   let pauseMs = INTERVAL_MS;
+  const notes = createRestartNotes(options.log, () => performance.now());
   let timer: NodeJS.Timeout;
   let round: Promise<void> = Promise.resolve();
   const look = async (): Promise<void> => {
     try {
-      await restartDead(options, wanted, () => stopped);
+      await restartDead(options, wanted, () => stopped, notes);
       pauseMs = INTERVAL_MS;
     } catch (error) {
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
-      const message = error instanceof Error ? error.message : String(error);
-      options.log(`restarting the embedded stack failed, trying again: ${message}`);
+      notes.failed(error);
     }
     if (!stopped) schedule();
   };
@@ -66,15 +67,17 @@ async function restartDead(
   options: SuperviseOptions,
   wanted: { temporal: boolean; postgres: boolean },
   stopped: () => boolean,
+  notes: RestartNotes,
 ): Promise<void> {
-  if (deadServers(options, wanted).length === 0) return;
+  if (deadServers(options, wanted).length === 0) return notes.running();
   const lock = { what: `the stack in ${options.home}`, log: options.log };
   await withLock(join(options.home, 'lock'), lock, async () => {
     // Another user may have restarted it while we waited for the lock.
     const dead = deadServers(options, wanted);
     if (dead.length === 0 || stopped()) return;
-    options.log(`${dead.join(' and ')} ended unexpectedly: starting again on the same data`);
+    notes.died(dead.join(' and '));
     await bringUp({ ...options, wanted, keepPorts: true });
+    notes.running();
   });
 }
 

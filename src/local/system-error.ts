@@ -31,3 +31,14 @@ export function describeFileError(error: unknown, path: string): unknown {
   }
   return error;
 }
+
+const DISK_FULL = /no space left on device|database or disk is full|disk quota exceeded/i;
+
+/**
+ * Turns the failed start of a server into the error of a full disk where that is what the server says; any other error
+ * is returned as it is.
+ * @param said what the server wrote
+ */
+export function describeServerFailure(error: unknown, said: string, path: string): unknown {
+  return DISK_FULL.test(said) ? describeFileError(Object.assign(new Error(said), { code: 'ENOSPC' }), path) : error;
+}

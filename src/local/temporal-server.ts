@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path';
 import type { ConnectionOptions } from '@temporalio/client';
 import { searchPath, type Env } from './env.ts';
 import { accepts } from './ports.ts';
-import { spawnDetached, tailOfLog, type DetachedProcess } from './detached-process.ts';
+import { spawnDetached, type DetachedProcess } from './detached-process.ts';
+import { describeServerFailure } from './system-error.ts';
 import { findByArgument, type ProcessIdentity } from './process-identity.ts';
 import { stopProcess } from './stop-process.ts';
 import { waitFor } from './wait.ts';
@@ -61,7 +62,7 @@ export async function startTemporal(launch: TemporalLaunch): Promise<ProcessIden
     await waitUntilHealthy(launch, started, logFile);
   } catch (error) {
     if (started.ended() === null) await stopTemporal(started.identity);
-    throw error;
+    throw describeServerFailure(error, started.lastLines(), launch.dataFile);
   }
   return started.identity;
 }
@@ -78,7 +79,7 @@ async function waitUntilHealthy(launch: TemporalLaunch, started: DetachedProcess
     timeoutMs: START_TIMEOUT_MS,
     gaveUp: () => {
       const reason = started.ended();
-      return reason === null ? null : `${reason}\n${tailOfLog(logFile)}`;
+      return reason === null ? null : `${reason}\n${started.lastLines()}`;
     },
   });
 }

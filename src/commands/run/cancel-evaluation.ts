@@ -8,6 +8,7 @@ import { endedTrials } from '../results/eta.ts';
 import { resolveEvaluation } from '../results/resolve-id.ts';
 import type { Session } from '../session.ts';
 import { settleEvaluation } from '../results/settle.ts';
+import { deletedMeanwhile } from './deleted-meanwhile.ts';
 import { cancelWorkflow } from './tell-workflow.ts';
 
 /** How long a cancellation waits, and who carries it out. */
@@ -82,7 +83,7 @@ async function waitForEnd(session: Session, id: string, timeoutMs: number): Prom
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     const row = await whileTransient(() => findEvaluation(session.db, id));
-    if (row === null) throw new Error(`evaluation ${id} was deleted while it was canceled`);
+    if (row === null) throw deletedMeanwhile(id, 'canceled');
     if (row.status !== 'running' && row.status !== 'paused') return row;
     if (performance.now() >= deadline) return null;
     await sleep(LOOK_MS);

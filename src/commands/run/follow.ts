@@ -6,6 +6,7 @@ import { loadProgress, type Progress } from '../../db/missing-trials.ts';
 import { whileTransient } from '../../db/transient.ts';
 import type { CommandContext } from '../context.ts';
 import { endedTrials } from '../results/eta.ts';
+import { deletedMeanwhile } from './deleted-meanwhile.ts';
 import { createFailingNotes } from './failing-notes.ts';
 import { progressLine } from './progress-line.ts';
 import { markLost, startEvaluation, workflowIdOf } from './start-evaluation.ts';
@@ -40,7 +41,7 @@ export async function followEvaluation(
     for (let restarts = 0; ;) {
       const workflow = ended.state();
       const row = await whileTransient(() => findEvaluation(session.db, id));
-      if (row === null) throw new Error(`evaluation ${id} was deleted while it was followed`);
+      if (row === null) throw deletedMeanwhile(id, 'followed');
       if (row.status !== 'running' && row.status !== 'paused') return row;
       if (workflow !== null && workflow !== 'COMPLETED') {
         return await markLost(session.db, row, workflow);
