@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import type { CommandContext } from './commands/context.ts';
 import { ExitSignal } from './commands/exit-signal.ts';
-import { EXIT, UserError } from './core/errors.ts';
+import { EXIT, OtherSchemaError, UserError } from './core/errors.ts';
 import { registerCommands } from './commands/index.ts';
 import { describeOutage } from './db/describe-outage.ts';
 import { installedPackage } from './core/installed-package.ts';
@@ -35,10 +35,24 @@ function exitCodeOf(error: unknown, context: CommandContext): number {
     context.stderr(cleanLines(`${error.message}\n${error.hint === null ? '' : `  → ${error.hint}\n`}`));
     return error.exitCode;
   }
+  if (lacksTableOrColumn(error)) return exitCodeOf(new OtherSchemaError(error.message, error), context);
   const outage = describeOutage(error);
   if (outage !== null) return exitCodeOf(outage, context);
   context.stderr(unexpected(error));
   return EXIT.infrastructure;
+}
+
+/** Postgres knows a table (42P01) or a column (42703) of ours not. What users write as SQL is answered where it is run. */
+function lacksTableOrColumn(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && (error.code === '42P01' || error.code === '42703');
+}
+
+/**
+ * A call to Temporal that waits for its next try does not learn that its connection was closed, and throws from a timer.
+ * The command ended before that, with an error of its own or none.
+ */
+function isLateRetry(error: Error): boolean {
+  return error.message === 'Channel has been shut down' && /grpc-retry/.test(error.stack ?? '');
 }
 
 function unexpected(error: unknown): string {
@@ -50,6 +64,7 @@ function unexpected(error: unknown): string {
 export async function start(): Promise<void> {
   // Exit code 1 is a verdict on the agent: a crash of ours must not look like one.
   process.on('uncaughtException', (error) => {
+    if (isLateRetry(error)) return;
     process.stderr.write(unexpected(error));
     process.exit(EXIT.infrastructure);
   });

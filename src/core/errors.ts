@@ -28,6 +28,21 @@ export class MissingVariableError extends UserError {
   }
 }
 
+/** A database whose tables are not those that this Assay works with, although no migration is missing. */
+export class OtherSchemaError extends UserError {
+  /** @param what differs */
+  constructor(what: string, cause?: unknown) {
+    super(`the database was made by another build of assay (${what})`, {
+      hint:
+        'use the assay that made it, or start with an empty one: point DATABASE_URL at it; of the embedded Postgres, end ' +
+        '`assay up` and remove the folder .assay (ASSAY_HOME), with all its results',
+      exitCode: EXIT.infrastructure,
+      ...(cause === undefined ? {} : { cause }),
+    });
+    this.name = 'OtherSchemaError';
+  }
+}
+
 /** One finding in a file. `line` and `column` are 1-based; 0 = the whole file. */
 export interface Problem {
   severity: 'error' | 'warning';

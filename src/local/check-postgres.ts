@@ -38,6 +38,10 @@ async function checkMigrations(url: string): Promise<Check> {
     const detail = `the database is newer than this Assay (${status.unknown.join(', ')})`;
     return fail('Migrations', detail, 'Update Assay, or use another database.');
   }
+  if (status.changed.length > 0) {
+    const detail = `the database was made by another build of Assay (another ${status.changed.join(', ')})`;
+    return fail('Migrations', detail, 'Use the Assay that made it, or an empty database.');
+  }
   if (status.pending.length === 0) return ok('Migrations', `${status.applied.length} applied`);
   return warn('Migrations', `waiting: ${status.pending.join(', ')}`, 'The next run applies them; or: assay db migrate');
 }

@@ -23,19 +23,14 @@ export function registerDb(program: Command, context: CommandContext): void {
 }
 
 async function showStatus(context: CommandContext, json: boolean): Promise<void> {
-  const { migrationStatus } = await import('../../db/migrate.ts');
+  const { migrationStatus, refuseOtherSchema } = await import('../../db/migrate.ts');
   const status = await withDatabase(context, migrationStatus);
   if (json) context.stdout(`${JSON.stringify(status)}\n`);
   else {
     for (const name of status.applied) context.stdout(`applied  ${name}\n`);
     for (const name of status.pending) context.stdout(`waiting  ${name}\n`);
   }
-  if (status.unknown.length > 0) {
-    throw new UserError(`The database was migrated by a newer Assay (it has ${status.unknown.join(', ')}).`, {
-      exitCode: EXIT.infrastructure,
-      hint: 'Update Assay, or point DATABASE_URL at another database.',
-    });
-  }
+  refuseOtherSchema(status);
   if (status.pending.length > 0) {
     throw new UserError(`${status.pending.length} migrations wait.`, {
       exitCode: EXIT.infrastructure,

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { main } from '../../../src/client.ts';
 import { UserError } from '../../../src/core/errors.ts';
 import { connect, type Db } from '../../../src/db/connect.ts';
 import { migrate, migrationStatus, requireCurrentSchema } from '../../../src/db/migrate.ts';
+import { prepareSchema } from '../../../src/db/prepare-schema.ts';
+import { migrationHashes, storedHashes } from '../../../src/db/migration-hashes.ts';
 import { NAMED_QUERIES } from '../../../src/db/named-queries.ts';
 import { readOnlyQuery } from '../../../src/db/read-only-query.ts';
 import { createTestDatabase, type TestDatabase } from '../../fixtures/database.ts';
@@ -134,6 +137,66 @@ describe('migrations', () => {
       expect((error as UserError).message).toMatch(/newer assay .*9999-of-tomorrow/);
       expect((error as UserError).hint).toMatch(/update assay/);
     }
+  });
+});
+
+describe('a database made by other statements under the names of our migrations', () => {
+  async function alter(url: string, ...statements: string[]): Promise<void> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    for (const statement of statements) await client.query(statement);
+    await client.end();
+  }
+  /** As after a change of a migration that was applied already. */
+  const OTHER = `comment on table kysely_migration is '{"0001-evaluations":"of another build"}'`;
+
+  test('is refused before anything runs, with what to do', async () => {
+    const own = await createTestDatabase();
+    expect(await migrationStatus(own.url)).toMatchObject({ changed: [] });
+    await alter(own.url, OTHER);
+    for (const attempt of [
+      migrate,
+      requireCurrentSchema,
+      (url: string) => prepareSchema(url, { embedded: true }),
+      (url: string) => prepareSchema(url, { embedded: false }),
+    ]) {
+      const error: unknown = await attempt(own.url).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(UserError);
+      expect(error).toMatchObject({ exitCode: 4, message: expect.stringMatching(/another build .*0001-evaluations/) });
+      expect((error as UserError).hint).toMatch(/DATABASE_URL.*remove the folder \.assay/);
+    }
+    await own.drop();
+  });
+
+  test('one that does not say what it was made with is used; its missing column is no defect of ours', async () => {
+    const own = await createTestDatabase();
+    await alter(own.url, 'comment on table kysely_migration is null', 'alter table baseline drop column label cascade');
+    await requireCurrentSchema(own.url);
+    let err = '';
+    const code = await main(['node', 'assay', 'baseline', 'list'], {
+      env: { DATABASE_URL: own.url },
+      stdout: () => undefined,
+      stderr: (text) => (err += text),
+      cwd: import.meta.dirname,
+      isTty: false,
+    });
+    expect({ code, err }).toEqual({ code: 4, err: expect.stringMatching(/another build[^]*→ .*DATABASE_URL/) });
+    expect(err).not.toMatch(/defect|unexpected|\n\s+at /);
+    await own.drop();
+  });
+
+  test('the hashes are those of the statements: the folder can be compiled, the lines broken otherwise', async () => {
+    const up = (text: string) => ({ up: async (db: Kysely<unknown>) => void (await sql.raw(text).execute(db)) });
+    const hashes = await migrationHashes({
+      a: up('create table t (a int)'),
+      b: up('create table t\n  (a int) '),
+      c: up('create table t (b int)'),
+    });
+    expect(hashes.get('a')).toBe(hashes.get('b'));
+    expect(hashes.get('a')).not.toBe(hashes.get('c'));
+    const stored = await storedHashes(db);
+    expect([...stored.keys()]).toEqual((await migrationStatus(database.url)).applied);
+    expect(new Set(stored.values()).size).toBe(stored.size);
   });
 });
 
