@@ -62,7 +62,7 @@ export function registerBaseline(program: Command, context: CommandContext): voi
 
 async function pin(context: CommandContext, db: Db, id: string, flags: SetFlags): Promise<void> {
   const [{ resolveEvaluation }, { findBaseline, setBaseline }, { loadEvaluationResult }] = await Promise.all([
-    import('./resolve-id.ts'),
+    import('../stored/resolve-id.ts'),
     import('../../db/baselines.ts'),
     import('../../db/results.ts'),
   ]);

@@ -101,7 +101,7 @@ async function ofEvaluation(context: CommandContext, id: string, flags: Calibrat
   }
   return withDatabase(context, async ({ db }) => {
     const [{ resolveEvaluation }, { calibrateEvaluation }] = await Promise.all([
-      import('./resolve-id.ts'),
+      import('../stored/resolve-id.ts'),
       import('../../results/calibrate-evaluation.ts'),
     ]);
     const row = await resolveEvaluation(db, id);

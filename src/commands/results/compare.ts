@@ -88,7 +88,10 @@ async function baselineNamed(db: Db, name: string, suite: string): Promise<strin
 
 /** The evaluation, its numbers computed. */
 async function finished(db: Db, name: string): Promise<EvaluationRow> {
-  const [{ resolveEvaluation }, { resultOf }] = await Promise.all([import('./resolve-id.ts'), import('./settle.ts')]);
+  const [{ resolveEvaluation }, { resultOf }] = await Promise.all([
+    import('../stored/resolve-id.ts'),
+    import('../stored/settle.ts'),
+  ]);
   const row = await resolveEvaluation(db, name);
   if (row.status === 'running' || row.status === 'paused') {
     throw new UserError(`Evaluation ${row.id} is not finished: it is ${row.status}.`, {

@@ -31,7 +31,7 @@ async function remove(
   flags: { yes?: boolean; json?: boolean },
 ): Promise<void> {
   const [{ resolveEvaluation }, { baselinesOf }, { deleteEndedEvaluation }] = await Promise.all([
-    import('./resolve-id.ts'),
+    import('../stored/resolve-id.ts'),
     import('../../db/baselines.ts'),
     import('../../db/evaluations.ts'),
   ]);

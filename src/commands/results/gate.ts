@@ -5,7 +5,7 @@ import type { EvaluationRow } from '../../db/evaluations.ts';
 import type { CommandContext } from '../context.ts';
 import { withDatabase } from '../database.ts';
 import { ExitSignal } from '../exit-signal.ts';
-import type { Judgement } from './settle.ts';
+import type { Judgement } from '../stored/settle.ts';
 
 interface GateFlags {
   baseline?: string;
@@ -35,7 +35,7 @@ export function registerGate(program: Command, context: CommandContext): void {
     .addHelpText('after', HELP)
     .action(async (id: string, flags: GateFlags) =>
       withDatabase(context, async ({ db }) => {
-        const { resolveEvaluation } = await import('./resolve-id.ts');
+        const { resolveEvaluation } = await import('../stored/resolve-id.ts');
         const row = await resolveEvaluation(db, id);
         refuseUnfinished(row);
         const judgement = await judge(db, row, flags);
@@ -56,7 +56,7 @@ function refuseUnfinished(row: EvaluationRow): void {
 
 async function judge(db: Db, row: EvaluationRow, flags: GateFlags): Promise<Judgement> {
   const [{ judgeNow, saveJudgement }, { findBaseline }, { saveVerdict }] = await Promise.all([
-    import('./settle.ts'),
+    import('../stored/settle.ts'),
     import('../../db/baselines.ts'),
     import('../../db/save-verdict.ts'),
   ]);

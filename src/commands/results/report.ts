@@ -52,8 +52,8 @@ export function registerReport(program: Command, context: CommandContext): void 
       }
       await withDatabase(context, async ({ db }) => {
         const [{ resolveEvaluation }, { storedReport }] = await Promise.all([
-          import('./resolve-id.ts'),
-          import('./stored-report.ts'),
+          import('../stored/resolve-id.ts'),
+          import('../stored/stored-report.ts'),
         ]);
         const row = await resolveEvaluation(db, id);
         const report = await storedReport(db, row);

@@ -20,7 +20,7 @@ import { reconcile } from '../run/start-evaluation.ts';
 import type { Session } from '../session.ts';
 import type { RescoreFlags } from './rescore-flags.ts';
 import { rescoredCases, type SourceCase } from './rescored-cases.ts';
-import { resolveEvaluation } from './resolve-id.ts';
+import { resolveEvaluation } from '../stored/resolve-id.ts';
 
 /** Stores an evaluation over the trajectories of another one and brings it to its report. */
 export async function rescoreEvaluation(

@@ -10,7 +10,7 @@ import { plural } from '../../report/format.ts';
 import { type JudgedTrial, reviewSample } from '../../statistics/review-sample.ts';
 import type { CommandContext } from '../context.ts';
 import { withDatabase } from '../database.ts';
-import { resolveEvaluation } from './resolve-id.ts';
+import { resolveEvaluation } from '../stored/resolve-id.ts';
 
 /** Flags of `assay review`, as commander hands them over. */
 export interface ReviewFlags {

@@ -40,7 +40,7 @@ export function registerShow(program: Command, context: CommandContext): void {
     .addHelpText('after', HELP)
     .action(async (id: string, caseId: string | undefined, trial: number | undefined, flags: ShowFlags) =>
       withDatabase(context, async ({ db }) => {
-        const { resolveEvaluation } = await import('./resolve-id.ts');
+        const { resolveEvaluation } = await import('../stored/resolve-id.ts');
         const row = await resolveEvaluation(db, id);
         if (caseId === undefined) await showEvaluation(context, db, row, flags);
         else if (trial === undefined) await showCase(context, db, row, caseId, flags);
@@ -59,7 +59,7 @@ async function layout(
 
 async function showEvaluation(context: CommandContext, db: Db, row: EvaluationRow, flags: ShowFlags): Promise<void> {
   const [{ storedReport }, { streamCaseResults }] = await Promise.all([
-    import('./stored-report.ts'),
+    import('../stored/stored-report.ts'),
     import('../../db/results.ts'),
   ]);
   const report = await storedReport(db, row);

@@ -5,7 +5,7 @@ import { wrap } from '../../report/align.ts';
 import { cleanText } from '../../report/clean.ts';
 import { failingText } from '../../report/failing-text.ts';
 import { formatDuration, plural } from '../../report/format.ts';
-import { endedTrials, secondsLeft } from './eta.ts';
+import { endedTrials, secondsLeft } from '../stored/eta.ts';
 
 /** Where an evaluation stands. */
 export interface Status {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
 import { type Database, withDatabase } from '../database.ts';
-import { endedTrials } from './eta.ts';
+import { endedTrials } from '../stored/eta.ts';
 import type * as StatusText from './status-text.ts';
 import type { Status } from './status-text.ts';
 import { tableWidth } from '../table-width.ts';
@@ -40,7 +40,7 @@ async function readStatus(database: Database, id: string | undefined): Promise<S
     { peekTemporal },
     { reconcile },
   ] = await Promise.all([
-    import('./resolve-id.ts'),
+    import('../stored/resolve-id.ts'),
     import('../../db/missing-trials.ts'),
     import('../../db/failing-trials.ts'),
     import('../stack/peek-temporal.ts'),

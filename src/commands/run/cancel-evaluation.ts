@@ -4,10 +4,10 @@ import { type EvaluationRow, findEvaluation, notifyCancel } from '../../db/evalu
 import { loadProgress } from '../../db/missing-trials.ts';
 import { whileTransient } from '../../db/transient.ts';
 import type { CommandContext } from '../context.ts';
-import { endedTrials } from '../results/eta.ts';
-import { resolveEvaluation } from '../results/resolve-id.ts';
+import { endedTrials } from '../stored/eta.ts';
+import { resolveEvaluation } from '../stored/resolve-id.ts';
 import type { Session } from '../session.ts';
-import { settleEvaluation } from '../results/settle.ts';
+import { settleEvaluation } from '../stored/settle.ts';
 import { deletedMeanwhile } from './deleted-meanwhile.ts';
 import { cancelWorkflow } from './tell-workflow.ts';
 
@@ -63,7 +63,7 @@ export async function bringToRest(
     return (await waitForEnd(session, row.id, left)) ?? giveUp(row.id, patience);
   }
   // Nobody works on it: the request is carried out here. Trials are not: the workflow sees the cancellation first.
-  const { startOwnWorker } = await import('./own-worker.ts');
+  const { startOwnWorker } = await import('../stack/own-worker.ts');
   const worker = await startOwnWorker(context, session);
   try {
     return (await Promise.race([waitForEnd(session, row.id, left), worker.failed])) ?? giveUp(row.id, patience);

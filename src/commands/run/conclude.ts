@@ -6,11 +6,11 @@ import { type EvaluationRow, findEvaluation } from '../../db/evaluations.ts';
 import type { CommandContext } from '../context.ts';
 import { ExitSignal } from '../exit-signal.ts';
 import { followEvaluation, Interrupted } from './follow.ts';
-import { startOwnWorker } from './own-worker.ts';
+import { startOwnWorker } from '../stack/own-worker.ts';
 import type { Session } from '../session.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { startEvaluation } from './start-evaluation.ts';
-import { storedReport } from '../results/stored-report.ts';
+import { storedReport } from '../stored/stored-report.ts';
 
 /**
  * Brings an evaluation to its end: a worker in this process (unless told not to), the workflow, progress, the report.

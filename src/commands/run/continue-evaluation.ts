@@ -12,10 +12,10 @@ import { conclude, layoutOf } from './conclude.ts';
 import type { CommandContext } from '../context.ts';
 import { detach } from './detach.ts';
 import { ExitSignal } from '../exit-signal.ts';
-import { resolveEvaluation } from '../results/resolve-id.ts';
+import { resolveEvaluation } from '../stored/resolve-id.ts';
 import type { Session } from '../session.ts';
 import { reconcile } from './start-evaluation.ts';
-import { storedReport } from '../results/stored-report.ts';
+import { storedReport } from '../stored/stored-report.ts';
 
 /** Flags of `resume` and `retry`. */
 export interface ContinueFlags extends SnapshotFlags {

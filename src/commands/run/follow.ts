@@ -5,7 +5,7 @@ import { type FailingTrials, loadFailingTrials } from '../../db/failing-trials.t
 import { loadProgress, type Progress } from '../../db/missing-trials.ts';
 import { whileTransient } from '../../db/transient.ts';
 import type { CommandContext } from '../context.ts';
-import { endedTrials } from '../results/eta.ts';
+import { endedTrials } from '../stored/eta.ts';
 import { deletedMeanwhile } from './deleted-meanwhile.ts';
 import { createFailingNotes } from './failing-notes.ts';
 import { progressLine } from './progress-line.ts';

@@ -37,7 +37,7 @@ async function switchPause(
   wanted: { paused: boolean; json: boolean },
 ): Promise<void> {
   const [{ resolveEvaluation }, { findEvaluation, setPaused }, { tellWorkflow }] = await Promise.all([
-    import('../results/resolve-id.ts'),
+    import('../stored/resolve-id.ts'),
     import('../../db/evaluations.ts'),
     import('./tell-workflow.ts'),
   ]);

@@ -13,7 +13,7 @@ import { detach } from './detach.ts';
 import { movedDefinition, noteMoved } from './moved-places.ts';
 import { printDryRun } from './dry-run.ts';
 import { conclude } from './conclude.ts';
-import { preloadWorker } from './own-worker.ts';
+import { preloadWorker } from '../stack/own-worker.ts';
 import { requireEndpoint } from './require-endpoint.ts';
 import { requireScorers } from './require-scorers.ts';
 import type { RunFlags } from './run-flags.ts';

@@ -117,7 +117,7 @@ async function servedOf(
 }
 
 async function startWorker(context: CommandContext, session: Session): Promise<RunningWorker> {
-  const { startOwnWorker } = await import('../run/own-worker.ts');
+  const { startOwnWorker } = await import('./own-worker.ts');
   return startOwnWorker(context, session);
 }
 

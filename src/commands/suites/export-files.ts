@@ -31,7 +31,7 @@ export async function exportSuite(context: CommandContext, flags: ExportFlags): 
 export async function exportEvaluation(context: CommandContext, id: string, flags: ExportFlags): Promise<void> {
   await withDatabase(context, async ({ db }) => {
     const [{ resolveEvaluation }, { streamCaseContents, streamTrajectories }] = await Promise.all([
-      import('../results/resolve-id.ts'),
+      import('../stored/resolve-id.ts'),
       import('../../db/export-rows.ts'),
     ]);
     const row = await resolveEvaluation(db, id);

@@ -1,8 +1,8 @@
 import { type AgentSkill, Message, TaskState } from '@a2a-js/sdk';
 import type { CommandContext } from '../../commands/context.ts';
 import { requireEndpoint } from '../../commands/run/require-endpoint.ts';
-import { endedTrials } from '../../commands/results/eta.ts';
-import { storedReport } from '../../commands/results/stored-report.ts';
+import { endedTrials } from '../../commands/stored/eta.ts';
+import { storedReport } from '../../commands/stored/stored-report.ts';
 import { UserError } from '../../core/errors.ts';
 import type { Json } from '../../core/json.ts';
 import { loadSuite, type LoadedSuite } from '../../datasets/load-suite.ts';

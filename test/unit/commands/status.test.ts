@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { objectionTo } from '../../../src/commands/results/baseline.ts';
-import { secondsLeft } from '../../../src/commands/results/eta.ts';
+import { secondsLeft } from '../../../src/commands/stored/eta.ts';
 import { nextCommands, type Status, statusText } from '../../../src/commands/results/status-text.ts';
 import type { EvaluationRow } from '../../../src/db/evaluations.ts';
 
