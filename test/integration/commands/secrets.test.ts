@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { openWorkplace, until, type Workplace } from './assay.ts';
+import { ADAPTER_SECRETS, type Adapters, openAdapters } from './secrets-adapters.ts';
 
 /** Configured secrets, each with a value that would be known anywhere. */
 const AGENT_KEY = 'canary-agent-4f1d9c2e77aa';
@@ -14,6 +15,7 @@ const MASK = '[api key withheld by Assay]';
 
 let place: Workplace;
 let endpoint: Server;
+let adapters: Adapters;
 let connection: Connection;
 const sent = new Set<string>();
 const printed: string[] = [];
@@ -94,6 +96,7 @@ beforeAll(async () => {
       OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`,
       OPENAI_API_KEY: AGENT_KEY,
       JUDGE_KEY,
+      ...ADAPTER_SECRETS,
       ASSAY_LOG_LEVEL: 'debug',
     },
   );
@@ -118,9 +121,44 @@ beforeAll(async () => {
   }
   writeSuite(['say 401']);
   expect(await assay('run', 'suite.yaml', '--id', 'refused', '--json')).toBe(4);
-}, 120_000);
+  // The SDK of the remote agent says there what it throws.
+  vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  adapters = await openAdapters(place, AGENT_KEY);
+  for (const { id, suite, inputs } of adapters.all) await runAdapter(id, suite, inputs);
+}, 240_000);
+
+/** Runs it, and lets every command tell of it. */
+async function runAdapter(id: string, suite: object, inputs: string[]): Promise<void> {
+  const whole = {
+    name: 'secrets',
+    kind: 'deep',
+    datasets: ['cases.json'],
+    judge: null,
+    tools: [{ name: 'lookup' }],
+    fixtures: { all: [{ tool: 'lookup', result: { found: true } }] },
+    retry: { model_failures: 1, worker_deaths: 1, backoff_ms: 10 },
+    ...suite,
+  };
+  place.write('suite.yaml', JSON.stringify(whole));
+  const cases = inputs.map((input, n) => ({
+    id: `case-${n}`,
+    input,
+    expected: { answer_contains: ['done'] },
+    mock: { fixtures: ['all'] },
+  }));
+  place.write('cases.json', JSON.stringify(cases));
+  expect([id, await assay('run', 'suite.yaml', '--id', id)]).not.toEqual([id, 2]);
+  for (const [n] of inputs.entries()) await assay('show', id, `case-${n}`);
+  await assay('show', id, '--json');
+  await assay('report', id, '--format', 'text,json', '--out', `reports-${id}`);
+  // Of a stopped evaluation without trials there is nothing to export.
+  await assay('export', id, '--out', `exported-${id}`);
+  await assay('status', id);
+}
 
 afterAll(async () => {
+  vi.restoreAllMocks();
+  await adapters.close();
   await connection.close();
   await place.close();
   await new Promise((resolve) => {
@@ -131,10 +169,11 @@ afterAll(async () => {
 
 /** Lines of a text that hold a secret, in any of the forms a store may give it. */
 function leaks(text: string): string[] {
-  const secrets = [AGENT_KEY, JUDGE_KEY, new URL(place.databaseUrl).password];
+  const given = [AGENT_KEY, JUDGE_KEY, ...Object.values(ADAPTER_SECRETS)];
+  const secrets = [...given, new URL(place.databaseUrl).password];
   const forms = secrets.flatMap((secret) => [secret, Buffer.from(secret).toString('base64').slice(2, -4)]);
   // Half a key is a leak as well.
-  const parts = [...forms, AGENT_KEY.slice(0, 20), JUDGE_KEY.slice(0, 20)];
+  const parts = [...forms, ...given.flatMap((secret) => [secret.slice(0, 14), secret.slice(-14)])];
   return text.split('\n').filter((line) => parts.some((part) => part.length > 8 && line.includes(part)));
 }
 
@@ -164,10 +203,34 @@ test('D9: no configured secret is in any table', async () => {
   }
 });
 
+test('D9: agents of every kind gave away what they were trusted with, and its mask is stored', async () => {
+  for (const { id } of adapters.all) {
+    const rows = await sql<{ text: string }>`
+      select concat(e::text, t::text, j::text) as text from evaluation e
+      left join trial t on t.evaluation_id = e.id left join trajectory j on j.evaluation_id = e.id where e.id = ${id}`.execute(
+      place.db,
+    );
+    expect([id, rows.rows.some(({ text }) => text.includes(MASK))]).toEqual([id, true]);
+  }
+});
+
 test('D9: no configured secret is printed, as text or as JSON', () => {
   expect(printed.length).toBeGreaterThan(10);
   expect(leaks(printed.join('\n'))).toEqual([]);
   expect(printed.join('\n')).toContain(MASK);
+});
+
+test('D9: no configured secret is in a file that report or export wrote', () => {
+  const files = readdirSync(place.folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /^(reports|exported)-.*\.(txt|jsonl?)$/.test(name))
+    .map((name) => [name, readFileSync(path.join(place.folder, name), 'utf8')] as const);
+  expect(files.flatMap(([name, text]) => leaks(text).map((line) => [name, line]))).toEqual([]);
+  for (const name of ['reports-http', 'exported-command', 'exported-replay', 'exported-module', 'exported-a2a']) {
+    expect([name, files.some(([file, text]) => file.startsWith(`${name}/`) && text.includes(MASK))]).toEqual([
+      name,
+      true,
+    ]);
+  }
 });
 
 test('D9: no configured secret is in a log', () => {
