@@ -11,6 +11,7 @@ import type { ActivityDeps } from './deps.ts';
 import { deterministicScores } from './deterministic-scores.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
 import type { HandOver } from './hand-over.ts';
+import { timedOutByPostgres } from './timed-out-by-postgres.ts';
 import { ended, type GivenUp, runTrialStep, type TrialStep } from './trial-step.ts';
 
 /** Runs the agent on one trial and stores its trajectory; a trial that needs no judge is scored and ended here. */
@@ -116,6 +117,9 @@ async function runAgent(deps: ActivityDeps, step: TrialStep, trialIndex: number)
   });
   const failure = step.model.failure();
   if (failure !== null) throw failure;
+  const limitMs = step.evalCase.timeout_ms ?? step.context.suite.limits.timeout_ms;
+  const late = timedOutByPostgres(trajectory.final_status, step.model.waitedForJournal(), limitMs);
+  if (late !== null) throw late;
   // Stored from here on: a key that the agent gave away is evidence, but only its mask may be kept.
   return maskSecrets(trajectory, configuredSecrets(step.context.suite, deps.config.env));
 }

@@ -30,6 +30,8 @@ interface RecordingModel extends TrialModel {
   spent(role: 'agent' | 'judge'): Spent;
   /** What ended the trial; null when nothing did. */
   failure(): unknown;
+  /** Milliseconds, so far, in which the trial could not go on because its calls were being stored. */
+  waitedForJournal(): number;
   /** True when the journal had a call at this place. */
   journaled(place: CallPlace): boolean;
   /** Calls that the write which comes next must record. */
@@ -63,7 +65,7 @@ export function createTrialModel(options: {
   const spending = createSpending();
   let failed: unknown = null;
   let underWay = 0;
-  const records = createRecords(options.writer, () => (failed ??= new FencedError()));
+  const records = createRecords(options.writer, options.now, (error) => (failed ??= error));
 
   return {
     takeUnrecorded: records.take,
@@ -72,6 +74,7 @@ export function createTrialModel(options: {
     journaled: (place) => recorded.has(`${placeText(place)}\u0000${place.sequence}`),
     // An agent of the user's own may swallow the error of a call; the trial is run again all the same.
     failure: () => failed,
+    waitedForJournal: records.waited,
     async complete(request: ModelRequest, { place, signal, timeoutMs }) {
       const conversation = placeText(place);
       const hash = hashValue(request);
@@ -104,20 +107,37 @@ export function createTrialModel(options: {
   };
 }
 
-/** Calls that are made and not yet recorded. */
+/** Calls that are made and not yet recorded. What keeps them from it is passed to `failed`, and thrown. */
 function createRecords(
   writer: TrialWriter,
-  fenced: () => unknown,
-): { add(entry: JournalEntry): void; take(): JournalEntry[]; write(): Promise<void> } {
+  now: () => number,
+  failed: (error: unknown) => unknown,
+): { add(entry: JournalEntry): void; take(): JournalEntry[]; write(): Promise<void>; waited(): number } {
   const entries: JournalEntry[] = [];
   const take = (): JournalEntry[] => entries.splice(0);
+  let waitedMs = 0;
+  // Calls of one trial may be recorded side by side: time is counted once.
+  let open = 0;
+  let since = 0;
+  const waiting = (): number => (open > 0 ? Math.max(0, now() - since) : 0);
   return {
     add: (entry) => void entries.push(entry),
     take,
+    waited: () => waitedMs + waiting(),
     async write() {
       if (entries.length === 0) return;
-      const written = await Promise.all(take().map((entry) => writer.journal(entry)));
-      if (!written.every(Boolean)) throw fenced();
+      if (open === 0) since = now();
+      open += 1;
+      try {
+        const written = await Promise.all(take().map((entry) => writer.journal(entry)));
+        if (!written.every(Boolean)) throw new FencedError();
+      } catch (error) {
+        // An agent of the user's own may swallow it, and answer without the reply.
+        throw failed(error);
+      } finally {
+        if (open === 1) waitedMs += waiting();
+        open -= 1;
+      }
     },
   };
 }

@@ -5,9 +5,18 @@ const TRANSIENT_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDO
 const TRANSIENT_TEXT =
   /terminated|timeout exceeded when trying to connect|Connection ended|not queryable|server conn|starting up/i;
 
+/** Postgres answered, too late for a trial to keep its time limit. */
+export class PostgresSlowError extends Error {
+  constructor(waitedMs: number, limitMs: number) {
+    super(`Postgres kept the trial waiting for ${Math.round(waitedMs)} of its ${limitMs} ms`);
+    this.name = 'PostgresSlowError';
+  }
+}
+
 /** True for failures that go away when Postgres is back: lost connections, restarts, serialization conflicts. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
+  if (error instanceof PostgresSlowError) return true;
   const code = (error as { code?: unknown }).code;
   if (typeof code === 'string') {
     return TRANSIENT_STATES.has(code) || TRANSIENT_CODES.has(code) || code.startsWith('08');

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createTrialModel, FencedError } from '../../../src/activities/trial-model.ts';
 import { ModelError } from '../../../src/core/errors.ts';
 import { hashValue } from '../../../src/core/hash.ts';
@@ -45,6 +45,8 @@ function setUp(
     held?: boolean;
     answer?: () => Promise<ModelReply>;
     isLast?: (at: CallPlace, reply: ModelReply) => boolean;
+    store?: () => Promise<boolean>;
+    now?: () => number;
   } = {},
 ): {
   model: ReturnType<typeof createTrialModel>;
@@ -65,7 +67,7 @@ function setUp(
   const writer = {
     journal: (entry: JournalEntry) => {
       written.push(entry);
-      return Promise.resolve(more.held ?? true);
+      return more.store === undefined ? Promise.resolve(more.held ?? true) : more.store();
     },
   } as unknown as TrialWriter;
   let clock = 1_000;
@@ -76,7 +78,7 @@ function setUp(
     journal,
     writer,
     prices: { m: { input: 1_000_000, output: 2_000_000 } },
-    now: () => (clock += 25),
+    now: more.now ?? (() => (clock += 25)),
     ...(more.isLast === undefined ? {} : { isLast: more.isLast }),
   });
   const call = (text: string, at: CallPlace): Promise<ModelReply> =>
@@ -192,4 +194,36 @@ test('a step that fails records its last reply all the same; fenced off, it says
   const lost = setUp([], { isLast: () => true, held: false });
   await lost.call('a', place(0));
   await expect(lost.model.record()).rejects.toBeInstanceOf(FencedError);
+});
+
+test('R14: a call that could not be stored fails the trial, even when the agent swallows the error', async () => {
+  const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+  const { model, call } = setUp([], { store: () => Promise.reject(away) });
+  await call('a', place(0)).catch(() => undefined);
+  expect(model.failure()).toBe(away);
+});
+
+test('R14: the time in which calls are being stored is known, calls side by side counted once', async () => {
+  const clock = { now: 0 };
+  const storing: ((held: boolean) => void)[] = [];
+  const store = (): Promise<boolean> => new Promise((resolve) => storing.push(resolve));
+  const { model, call } = setUp([], { store, now: () => clock.now });
+  expect(model.waitedForJournal()).toBe(0);
+  const calls = [call('a', place(0, { path: '1' })), call('b', place(0, { path: '2' }))];
+  await vi.waitFor(() => expect(storing).toHaveLength(2));
+  clock.now = 40_000;
+  expect(model.waitedForJournal()).toBe(40_000);
+  storing[0]!(true);
+  await calls[0];
+  clock.now = 50_000;
+  storing[1]!(true);
+  await calls[1];
+  clock.now = 90_000;
+  expect(model.waitedForJournal()).toBe(50_000);
+  const next = call('c', place(1));
+  await vi.waitFor(() => expect(storing).toHaveLength(3));
+  clock.now = 91_000;
+  expect(model.waitedForJournal()).toBe(51_000);
+  storing[2]!(true);
+  await next;
 });
