@@ -3,36 +3,13 @@ import { nearest } from '../../core/did-you-mean.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { isJsonObject } from '../../core/json.ts';
 import { BIGNUM_KEY } from '../../core/lossless-json.ts';
+import { isMatcher, isMatcherKeyword, MATCHER_KEYWORDS } from '../../core/matcher-object.ts';
 import type { Path } from '../readers/source.ts';
 import { describe } from '../readers/source.ts';
-
-/** Keywords of matcher objects (docs/scoring.md): an object whose keys are all keywords is a matcher, any other a literal. */
-const MATCHER_KEYWORDS = [
-  'any_of',
-  'optional',
-  'number',
-  'regex',
-  'ignore_case',
-  'date',
-  'unordered',
-  'schema',
-  'coerce',
-  'any',
-  'equals',
-] as const;
-
-const KEYWORDS: ReadonlySet<string> = new Set(MATCHER_KEYWORDS);
 
 export interface MatcherReport {
   error: (path: Path, message: string) => void;
   warning: (path: Path, message: string) => void;
-}
-
-/** True when the value is read as a matcher. */
-export function isMatcher(value: Json): value is JsonObject {
-  if (!isJsonObject(value)) return false;
-  const keys = Object.keys(value);
-  return keys.length > 0 && keys.every((key) => KEYWORDS.has(key));
 }
 
 /** Checks every matcher inside expected arguments, at any depth. */
@@ -48,9 +25,9 @@ export function checkMatchers(value: Json, path: Path, report: MatcherReport): v
 /** An object with a keyword beside a misspelt one was meant as a matcher. */
 function checkLiteral(value: JsonObject, path: Path, report: MatcherReport): void {
   const keys = Object.keys(value);
-  if (!keys.some((key) => KEYWORDS.has(key))) return;
+  if (!keys.some(isMatcherKeyword)) return;
   for (const key of keys) {
-    if (KEYWORDS.has(key)) continue;
+    if (isMatcherKeyword(key)) continue;
     const meant = nearest(key, MATCHER_KEYWORDS);
     if (meant === null) continue;
     const advice = `write "${meant}" for a matcher, or {equals: …} around a literal`;

@@ -1,7 +1,7 @@
 import type { EvalCase, ExpectedCall, ToolDefinition } from '../../core/case.ts';
 import { isJsonObject } from '../../core/json.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
-import { isMatcher } from '../checks/matchers.ts';
+import { isMatcher } from '../../core/matcher-object.ts';
 
 /** Marks an argument that may be left out, in a list of accepted values. */
 const LEFT_OUT = '';

@@ -5,7 +5,7 @@ import { jsonEqual, ownValue } from '../values/equality.ts';
 import { preview } from '../values/preview.ts';
 import type { CallComparer } from './call-comparer.ts';
 import type { Mismatch } from './compare-args.ts';
-import { isMatcher } from './matcher.ts';
+import { isMatcher } from '../../core/matcher-object.ts';
 
 /** Python type words, as the official checker compares them. */
 type PythonType = 'str' | 'int' | 'float' | 'bool' | 'list' | 'dict' | 'NoneType';

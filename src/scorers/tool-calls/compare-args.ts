@@ -9,7 +9,8 @@ import { schemaViolations } from '../values/json-schema.ts';
 import { preview } from '../values/preview.ts';
 import { maximumMatching } from './bipartite.ts';
 import { parseDate, sameDate } from './date-text.ts';
-import { isMatcher, isOptional, matcherProblem } from './matcher.ts';
+import { isMatcher } from '../../core/matcher-object.ts';
+import { isOptional, matcherProblem } from './matcher.ts';
 
 /** One place where made arguments are not the expected ones. */
 export interface Mismatch {

@@ -1,31 +1,10 @@
 import { isJsonObject } from '../../core/json.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
+import { isMatcher } from '../../core/matcher-object.ts';
 import { isNumeric } from '../values/exact-number.ts';
 import { compileLinear } from '../values/linear-regex.ts';
 import { preview } from '../values/preview.ts';
 import { dateFormatProblem, parseDate } from './date-text.ts';
-
-/** Words that make an object a matcher when all its keys are among them. */
-const MATCHER_KEYWORDS: ReadonlySet<string> = new Set([
-  'any_of',
-  'optional',
-  'number',
-  'regex',
-  'ignore_case',
-  'date',
-  'unordered',
-  'schema',
-  'coerce',
-  'any',
-  'equals',
-]);
-
-/** True for an object whose keys are all matcher keywords. `{}` is a literal. */
-export function isMatcher(value: Json): value is JsonObject {
-  if (!isJsonObject(value)) return false;
-  const keys = Object.keys(value);
-  return keys.length > 0 && keys.every((key) => MATCHER_KEYWORDS.has(key));
-}
 
 /** True when the argument may be left out. */
 export function isOptional(value: Json): boolean {
