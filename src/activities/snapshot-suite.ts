@@ -4,7 +4,7 @@ import { UserError } from '../core/errors.ts';
 import { hashText } from '../core/hash.ts';
 import { loadSuite } from '../datasets/load-suite.ts';
 import { createEvaluation } from '../db/create-evaluation.ts';
-import { newEvaluation } from '../db/new-evaluation.ts';
+import { idWord, newEvaluation } from '../db/new-evaluation.ts';
 import type { ActivityDeps } from './deps.ts';
 
 export interface SnapshotInput {
@@ -30,7 +30,7 @@ export function createSnapshotSuite(deps: ActivityDeps): (input: SnapshotInput) 
         ...(input.concurrency === undefined ? {} : { concurrency: input.concurrency }),
       });
       // The clock may have moved on between two tries of this step.
-      const id = `${evaluation.suite.name.replaceAll(/[^\w-]+/g, '-').slice(0, 40)}-${hashText(input.workflowId).slice(0, 12)}`;
+      const id = `${idWord(evaluation.suite.name)}-${hashText(input.workflowId).slice(0, 12)}`;
       await createEvaluation(deps.db, { ...evaluation, id });
       return id;
     } catch (error) {

@@ -89,8 +89,15 @@ const LONGEST_NAME = /^(.{40}).*$/su;
 
 function evaluationId(suiteName: string, now: Date, suffix = randomBytes(3).toString('hex')): string {
   const stamp = now.toISOString().replaceAll(/[-:]/g, '').replace('T', '-').slice(0, 15);
-  // Letters of every script stay; the accents of Latin ones go, so that an id can be typed anywhere.
-  const slug = suiteName
+  return `${idWord(suiteName)}-${stamp}-${suffix}`;
+}
+
+/**
+ * A suite's name as ids begin with it, or `suite`: up to 40 lower-case letters and digits of any script, words joined by
+ * hyphens. The accents of Latin letters go, so that an id can be typed anywhere.
+ */
+export function idWord(suiteName: string): string {
+  const word = suiteName
     .normalize('NFKD')
     .replaceAll(/(?<=\p{Script=Latin})\p{M}+/gu, '')
     .normalize('NFC')
@@ -98,5 +105,5 @@ function evaluationId(suiteName: string, now: Date, suffix = randomBytes(3).toSt
     .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '-')
     .replaceAll(/^-|-$/g, '')
     .replace(LONGEST_NAME, '$1');
-  return `${slug === '' ? 'suite' : slug}-${stamp}-${suffix}`;
+  return word === '' ? 'suite' : word;
 }

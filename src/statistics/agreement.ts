@@ -61,7 +61,10 @@ function halfWidth({ total, clusters }: Counted, influence: readonly number[]): 
   return t975(groups - 1) * Math.sqrt(groups / (groups - 1)) * error;
 }
 
-/** Share on the diagonal: Wilson with one pair a case, and at 0 and 1 with n = cases; else clustered by case. */
+/** Half a width that is 0 but for rounding. */
+const NO_WIDTH = 1e-9;
+
+/** Share on the diagonal: Wilson with one pair a case, and where all cases agree alike with n = cases; else clustered by case. */
 function shareOfEqual(counted: Counted): Estimate {
   const { total, confusion } = counted;
   const value = sumOf(confusion.map((row, i) => row[i] ?? 0)) / total;
@@ -74,6 +77,8 @@ function shareInterval(counted: Counted, share: number): Interval | null {
   if (cases === counted.total || share === 0 || share === 1) return wilson(share * cases, cases);
   const influence = counted.confusion.flatMap((row, i) => row.map((_, j) => Number(i === j) - share));
   const half = halfWidth(counted, influence);
+  // Cases that all agree to the same share say nothing of how cases differ: as at 0 and 1.
+  if (half !== null && half < NO_WIDTH) return wilson(share * cases, cases);
   return half === null ? null : { low: Math.max(0, share - half), high: Math.min(1, share + half) };
 }
 

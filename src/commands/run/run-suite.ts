@@ -18,11 +18,14 @@ import { requireEndpoint } from './require-endpoint.ts';
 import { requireScorers } from './require-scorers.ts';
 import type { RunFlags } from './run-flags.ts';
 import { openSession, type Session } from '../session.ts';
+import { undecidedWarning } from '../undecided-cases.ts';
 
 /** Runs a suite to its report. Sets the exit code through `ExitSignal`. */
 export async function runSuite(context: CommandContext, suiteFile: string, flags: RunFlags): Promise<void> {
   const loaded = await loadSuite(suiteFile, { env: context.env, cwd: context.cwd });
-  for (const problem of loaded.problems) context.stderr(`${formatProblem(problem)}\n`);
+  for (const problem of [...loaded.problems, ...undecidedWarning(loaded, suiteFile)]) {
+    context.stderr(`${formatProblem(problem)}\n`);
+  }
   const filter = { ...parseFilter(flags.filter ?? []), ...(flags.limit === undefined ? {} : { limit: flags.limit }) };
   const cases = selectCases(loaded.cases, filter);
   const wanted = newEvaluation(loaded, {
@@ -64,7 +67,7 @@ function optionsOf(flags: RunFlags): Partial<Parameters<typeof newEvaluation>[1]
 }
 
 export function checkId(id: string): string {
-  if (/^[A-Za-z0-9][\w.-]{0,99}$/.test(id)) return id;
+  if (/^[\p{L}\p{N}][\p{L}\p{M}\p{N}_.-]{0,99}$/u.test(id)) return id;
   throw new UserError(`--id "${id}" is not usable`, { hint: 'use up to 100 letters, digits, `-`, `_` and `.`' });
 }
 

@@ -5,13 +5,13 @@ import { EXIT, formatProblem, InputError, UserError } from '../../core/errors.ts
 import type { Problem } from '../../core/errors.ts';
 import { loadSuite } from '../../datasets/load-suite.ts';
 import type { LoadedSuite } from '../../datasets/load-suite.ts';
-import { errorAt, warningAt } from '../../datasets/readers/source.ts';
+import { errorAt } from '../../datasets/readers/source.ts';
 import { loadPrompts } from '../../judge/load-prompts.ts';
 import { matcherProblems } from '../../scorers/tool-calls/matcher.ts';
 import { readScript } from '../../scripted-model/read-script.ts';
 import type { CommandContext } from '../context.ts';
 import { ExitSignal } from '../exit-signal.ts';
-import { undecidedCases } from './undecided-cases.ts';
+import { undecidedWarning } from '../undecided-cases.ts';
 
 /** Flags of `assay lint`, as commander hands them over. */
 export interface LintFlags {
@@ -58,7 +58,7 @@ async function deeperProblems(loaded: LoadedSuite, file: string, env: CommandCon
       problems.push(errorAt(place, `case "${evalCase.id}": expected arguments: ${at}: ${message}`));
     }
   }
-  problems.push(...withoutVerdict(loaded, file));
+  problems.push(...undecidedWarning(loaded, file));
   const check = async (work: () => Promise<unknown>): Promise<void> => {
     try {
       await work();
@@ -81,17 +81,6 @@ async function deeperProblems(loaded: LoadedSuite, file: string, env: CommandCon
   const scorers = await scorerProblems(suite.scorers ?? [], suiteRoot, env);
   problems.push(...scorers.map((message) => errorAt({ file, line: 0, column: 0 }, message)));
   return problems;
-}
-
-/** One warning for all cases that nothing decides, at the first of them. */
-function withoutVerdict({ suite, cases, positions }: LoadedSuite, file: string): Problem[] {
-  const [first, ...more] = undecidedCases(cases, suite);
-  if (first === undefined) return [];
-  const those = `case "${first.id}"${more.length === 0 ? '' : ` and ${more.length} more`}`;
-  const advice =
-    'add expected.match, an outcome check such as answer_contains, or a reference and a judge; or name scores in decides';
-  const place = positions.get(first.id) ?? { file, line: 0, column: 0 };
-  return [warningAt(place, `${those}: no score decides, so trials end without a verdict; ${advice}`)];
 }
 
 function summary(errors: number, warnings: number, cases: number | null): string {

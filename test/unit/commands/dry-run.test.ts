@@ -39,3 +39,13 @@ test('a scorer that cannot be loaded refuses the run with what to mend', async (
 test('without a price nothing is claimed', async () => {
   expect(await dryRun('')).toMatch(/cost +unknown \(no price .*; the scripted model costs nothing/);
 });
+
+test('cases that nothing decides are named before anything is paid for', async () => {
+  const cwd = await folderWith({
+    'suite.yaml': SUITE,
+    'cases.yaml': '- { id: a, input: Hi, expected: { criteria: Greets } }\n- { id: b, input: Hi, expected: {} }\n',
+    'model.yaml': 'rules: [{ reply: { text: hi } }]\n',
+  });
+  const { stderr } = await runCommand(registerRun, ['run', 'suite.yaml', '--dry-run'], { cwd, env: {} });
+  expect(stderr).toMatch(/^cases\.yaml:1:\d+: warning: case "a" and 1 more: no score decides/m);
+});

@@ -307,3 +307,14 @@ describe('laws', () => {
     );
   });
 });
+
+test.each([2, 3])('cases that all agree to one share of %i labels: no interval of one point', (labels) => {
+  const pairs = ['a', 'b'].flatMap((cluster) =>
+    Array.from({ length: labels }, (_, i) => ({ cluster, first: i === 0 ? 0 : 1, second: 1 })),
+  );
+  const { agreement } = agreementOf(pairs, { categories: 2, ordinal: true });
+  const share = (labels - 1) / labels;
+  expect(agreement!.value).toBeCloseTo(share, 12);
+  expect(agreement!.high! - agreement!.low!).toBeGreaterThan(0.7); // Wilson of 1 in 2: 0.09 to 0.91
+  expect(agreement!.low).toBeLessThan(share);
+});
