@@ -1,4 +1,4 @@
-import { sql, type Selectable } from 'kysely';
+import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { Json } from '../core/json.ts';
 import type { Db } from './connect.ts';
 import { escapeText } from '../core/storable-text.ts';
@@ -85,6 +85,34 @@ export async function changeA2aTask(db: Db, id: string, change: A2aTaskChange, f
   }
   const result = await query.executeTakeFirst();
   return result.numUpdatedRows > 0n;
+}
+
+/** The push configurations of the row but the one of this id, as jsonb. */
+function configsBut(configId: string): RawBuilder<unknown> {
+  return sql`coalesce((
+    select jsonb_agg(one order by place) from jsonb_array_elements(push_configs) with ordinality as stored (one, place)
+    where one -> 'config' ->> 'id' is distinct from ${escapeText(configId)}), '[]'::jsonb)`;
+}
+
+/**
+ * Adds a push configuration, in the place of one of the same id. One statement: of two at once none is lost.
+ * @returns false when the task has `most` others, or is none: then nothing is changed
+ */
+export async function addA2aPushConfig(
+  db: Db,
+  taskId: string,
+  stored: { id: string; config: Json; most: number },
+): Promise<boolean> {
+  const others = configsBut(stored.id);
+  const result = await sql`
+    update a2a_task set push_configs = ${others} || ${toJsonb([stored.config])}::jsonb
+    where id = ${escapeText(taskId)} and jsonb_array_length(${others}) < ${stored.most}`.execute(db);
+  return (result.numAffectedRows ?? 0n) > 0n;
+}
+
+/** Removes the push configuration of this id, if the task has it. */
+export async function removeA2aPushConfig(db: Db, taskId: string, configId: string): Promise<void> {
+  await sql`update a2a_task set push_configs = ${configsBut(configId)} where id = ${escapeText(taskId)}`.execute(db);
 }
 
 /** Ids of the tasks of what is served, newest change first, ids deciding between equals. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { TaskPushNotificationConfig } from '@a2a-js/sdk';
 import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 import { isJsonObject, type Json } from '../../core/json.ts';
-import { type A2aTaskRow, changeA2aTask } from '../../db/a2a-tasks.ts';
+import { type A2aTaskRow, addA2aPushConfig, removeA2aPushConfig } from '../../db/a2a-tasks.ts';
 import type { Db } from '../../db/connect.ts';
 
 /** A configuration, and the protocol version its webhook is told in. */
@@ -29,12 +29,10 @@ export function createPushConfigs(db: Db, require: (taskId: string) => Promise<A
     async add(config, wireVersion) {
       const row = await require(config.taskId);
       const named = withId(config, wireVersion);
-      const others = storedConfigs(row).filter((one) => one.config.id !== named.id);
-      if (others.length >= MOST_CONFIGS) {
+      const stored = { id: named.id, config: configJson(named, wireVersion), most: MOST_CONFIGS };
+      if (!(await addA2aPushConfig(db, row.id, stored))) {
         throw new RequestMalformedError(`A task has at most ${MOST_CONFIGS} push configurations.`);
       }
-      const all = [...others.map((one) => configJson(one.config, one.wireVersion)), configJson(named, wireVersion)];
-      await changeA2aTask(db, row.id, { push_configs: all });
       return named;
     },
     async get(taskId, id) {
@@ -48,8 +46,7 @@ export function createPushConfigs(db: Db, require: (taskId: string) => Promise<A
     list,
     async remove(taskId, id) {
       const row = await require(taskId);
-      const left = storedConfigs(row).filter((one) => one.config.id !== id);
-      await changeA2aTask(db, row.id, { push_configs: left.map((one) => configJson(one.config, one.wireVersion)) });
+      await removeA2aPushConfig(db, row.id, id);
     },
   };
 }
