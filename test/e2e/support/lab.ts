@@ -46,6 +46,12 @@ export interface LabOptions {
   /** Without a judge a trial is one activity. Default true. */
   judge?: boolean;
   env?: Record<string, string>;
+  /** Keys of the suite in place of the lab's. */
+  suite?: Record<string, unknown>;
+  /** Further files of the folder. */
+  files?: Record<string, string>;
+  /** Rules of the scripted model before the lab's. */
+  rules?: object[];
   /** Brings up a Temporal of another kind on the lab's Postgres; default: the embedded one. */
   temporal?: (place: {
     databaseUrl: string;
@@ -189,12 +195,15 @@ function writeSuite(folder: string, options: LabOptions): void {
     prices: { 'scripted-1': { input: 1, output: 2 }, 'scripted-judge': { input: 1, output: 2 } },
     gates: [{ name: 'completion_rate', metric: 'completion_rate', min: 0.5 }],
     gates_off: ['case_pass_rate', 'tool_score'],
+    ...options.suite,
   };
+  for (const [name, text] of Object.entries(options.files ?? {})) writeFileSync(path.join(folder, name), text);
   writeFileSync(path.join(folder, 'suite.yaml'), JSON.stringify(suite, null, 2));
   const script = {
     model: 'scripted-1',
     delay_ms: delayMs,
     rules: [
+      ...(options.rules ?? []),
       {
         name: 'wrong-order',
         when: { has_tool: 'get_order', turn: 0, user_matches: 'order (\\d*[07])\\?' },
