@@ -16,8 +16,9 @@ import {
   countRunningA2aTasks,
   insertA2aTask,
 } from '../../db/a2a-tasks.ts';
-import { createEvaluation, type NewEvaluation } from '../../db/create-evaluation.ts';
-import { deleteEvaluation, type EvaluationRow, requireEvaluation } from '../../db/evaluations.ts';
+import type { Db } from '../../db/connect.ts';
+import { insertEvaluation, type NewEvaluation } from '../../db/create-evaluation.ts';
+import { type EvaluationRow, requireEvaluation } from '../../db/evaluations.ts';
 import { agentMessage } from './parts.ts';
 import type { Plan, Served } from './served.ts';
 import { isTerminal, stateOf } from './task-view.ts';
@@ -113,7 +114,8 @@ function historyOf(task: A2aTaskRow | null): Json[] {
 }
 
 /**
- * The rows are committed before the workflow is started, so that a death in between loses nothing: see `recoverTasks`.
+ * Evaluation and task are committed together, before the workflow is started, so that a death in between loses nothing:
+ * see `recoverTasks`.
  * @returns the evaluation to start; null: too many tasks run, and this one is rejected
  */
 async function admit(deps: TaskStarterDeps, place: Place, wanted: NewEvaluation): Promise<EvaluationRow | null> {
@@ -124,12 +126,11 @@ async function admit(deps: TaskStarterDeps, place: Place, wanted: NewEvaluation)
     await settle(deps, place, { kind: 'reject', reason });
     return null;
   }
-  await createEvaluation(db, wanted);
-  const stored = await store(deps, place, { state: 'started', note: null, evaluation_id: wanted.id });
-  if (!stored) {
-    await deleteEvaluation(db, wanted.id);
-    throw new UnsupportedOperationError(`Task ${place.id} has got another message meanwhile.`);
-  }
+  await db.transaction().execute(async (tx) => {
+    await insertEvaluation(tx, wanted);
+    const stored = await store(tx, deps.served, place, { state: 'started', note: null, evaluation_id: wanted.id });
+    if (!stored) throw new UnsupportedOperationError(`Task ${place.id} has got another message meanwhile.`);
+  });
   return requireEvaluation(db, wanted.id);
 }
 
@@ -152,12 +153,13 @@ async function settle(
     outcome.kind === 'ask'
       ? { state: 'waiting' as const, note: outcome.question }
       : { state: 'rejected' as const, note: outcome.reason };
-  const stored = await store(deps, place, { ...change, evaluation_id: null });
+  const stored = await store(deps.session.db, deps.served, place, { ...change, evaluation_id: null });
   if (!stored) throw new UnsupportedOperationError(`Task ${place.id} has got another message meanwhile.`);
 }
 
 async function store(
-  { session: { db }, served }: TaskStarterDeps,
+  db: Db,
+  served: Served,
   { id, contextId, task, history, push }: Place,
   change: Pick<A2aTaskRow, 'state' | 'note' | 'evaluation_id'>,
 ): Promise<boolean> {

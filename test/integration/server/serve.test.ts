@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createA2aAgent } from '../../../src/agents/a2a/a2a-agent.ts';
 import { sleep } from '../../../src/agents/sleep.ts';
@@ -93,6 +94,29 @@ describe('a server that goes away', () => {
       },
     );
     await server.close();
+  });
+
+  test('where the task cannot be stored, there is no evaluation of it either', async () => {
+    const { db } = rig.session;
+    const countOf = async (): Promise<number> =>
+      (
+        await db
+          .selectFrom('evaluation')
+          .select((select) => select.fn.countAll<number>().as('n'))
+          .executeTakeFirstOrThrow()
+      ).n;
+    const own = { ...served, key: 'refused-by-a-check' };
+    const server = await rig.serve(own);
+    const before = await countOf();
+    await sql`alter table a2a_task add constraint refuse check (served <> 'refused-by-a-check')`.execute(db);
+    try {
+      const answer = await jsonRpc(server.url).call('SendMessage', message('run one', NOW));
+      expect(answer.body).toHaveProperty('error');
+      expect(await countOf()).toBe(before);
+    } finally {
+      await sql`alter table a2a_task drop constraint refuse`.execute(db);
+      await server.close();
+    }
   });
 
   test('before a webhook was told of the end: the next one tells it, once', async () => {
