@@ -7,6 +7,7 @@ import { type EvaluationRow, findEvaluation, reopenEvaluation } from '../../db/e
 import { joinEvaluation } from '../../db/join-evaluation.ts';
 import { newEvaluation } from '../../db/new-evaluation.ts';
 import { setConcurrency } from '../../db/set-concurrency.ts';
+import { whileTransient } from '../../db/transient.ts';
 import { plural } from '../../report/format.ts';
 import type { CommandContext } from '../context.ts';
 import { detach } from './detach.ts';
@@ -19,6 +20,9 @@ import { requireScorers } from './require-scorers.ts';
 import type { RunFlags } from './run-flags.ts';
 import { openSession, type Session } from '../session.ts';
 import { undecidedWarning } from '../undecided-cases.ts';
+
+/** How long a Postgres that is away may keep an evaluation from being stored, in milliseconds. */
+const START_PATIENCE_MS = 30_000;
 
 /** Runs a suite to its report. Sets the exit code through `ExitSignal`. */
 export async function runSuite(context: CommandContext, suiteFile: string, flags: RunFlags): Promise<void> {
@@ -46,7 +50,8 @@ export async function runSuite(context: CommandContext, suiteFile: string, flags
   if (flags.worker && flags.detach !== true) preloadWorker();
   const session = await opening;
   try {
-    const row = await joinOrCreate(context, session, wanted, flags);
+    // A Postgres that is being restarted just now is waited for; each step can be repeated.
+    const row = await whileTransient(() => joinOrCreate(context, session, wanted, flags), START_PATIENCE_MS);
     if (flags.detach === true) await detach(context, session, row);
     else await conclude(context, session, row, { worker: flags.worker, json: flags.json === true });
   } finally {

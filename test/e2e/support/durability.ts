@@ -46,13 +46,14 @@ interface Moment {
 
 /** Waits until 20 to 80 % of the trials are final and the model is answering a call: the moment to kill something. */
 async function midway(scene: Scene, from = 0.2): Promise<Moment> {
-  return eventually('a moment with trials final and calls in flight', async () => {
+  const look = async (): Promise<Moment | null> => {
     const { final } = await countTrials(scene.db, scene.id);
     if (final > TRIALS * 0.8) throw new Error(`too late: ${final} trials are final`);
     if (final < TRIALS * from) return null;
     const moment = await momentOf(scene.lab, scene.db, scene.id);
     return moment.inFlight > 0 ? moment : null;
-  });
+  };
+  return eventually('a moment with trials final and calls in flight', look, 150_000);
 }
 
 /** Calls the model has seen that are in no journal: what a death at this moment may cost. */

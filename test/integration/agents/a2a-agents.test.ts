@@ -88,7 +88,7 @@ async function badAddress(
   const server = createServer((_, response) => {
     requests += 1;
     const moved = typeof answer === 'number' && answer >= 300 && answer < 400;
-    const headers = { ...(moved ? { location: '/elsewhere?key=secret' } : {}) };
+    const headers = moved ? { location: '/elsewhere?key=secret' } : {};
     if (typeof answer === 'string') response.writeHead(200, { 'content-type': answer }).end('<html>hi</html>');
     else response.writeHead(answer ?? 200, headers).end('no');
   });
