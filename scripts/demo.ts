@@ -22,6 +22,11 @@ console.log(
     : 'The suites run on the model endpoint of your environment.\n',
 );
 
+// A stack that has run before is up in a second: the first suite is loaded meanwhile. A new one may have to build its
+// Temporal server first, and says how far it is.
+const recorded = path.join(process.env['ASSAY_HOME'] ?? path.join(root, '.assay'), 'stack.json');
+const early = existsSync(recorded) ? run('ops') : null;
+
 // Held by a stack in the background of this script, so that the second suite need not start it again.
 const [{ ensureStack }, { homeFolder }, { UserError }] = await Promise.all([
   import('../src/local/stack.ts'),
@@ -30,9 +35,6 @@ const [{ ensureStack }, { homeFolder }, { UserError }] = await Promise.all([
 ]);
 const home = homeFolder(process.env, root);
 const holding = ensureStack({ home, env: process.env, log: (line) => console.error(line) });
-// A stack that has run before is up in a second or two: the first suite is loaded meanwhile. A new one may have to
-// build its Temporal server first, and says how far it is.
-const early = existsSync(path.join(home, 'stack.json')) ? run('ops') : null;
 const held = await holding.catch((error: unknown) => {
   early?.kill();
   if (!(error instanceof UserError)) throw error;
