@@ -1,3 +1,4 @@
+import { startOwnWorker } from '../stack/own-worker.ts';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { EXIT, formatProblem, UserError } from '../../core/errors.ts';
@@ -53,7 +54,10 @@ export async function rescoreEvaluation(
   const counts = `${plural(row.cases, 'case')}, ${plural(row.planned_trials, 'trial')}`;
   context.stderr(`evaluation ${row.id}: ${counts} of ${source.id}, scored again; the agent is not run\n`);
   if (flags.detach === true) await detach(context, session, row);
-  else await conclude(context, session, row, { worker: flags.worker, json: flags.json === true });
+  else {
+    const worker = flags.worker ? startOwnWorker(context, session) : null;
+    await conclude(context, session, row, { worker, json: flags.json === true });
+  }
 }
 
 async function wantedEvaluation(

@@ -1,3 +1,4 @@
+import type { RunningWorker } from '../../worker.ts';
 import { EXIT } from '../../core/errors.ts';
 import type { EvaluationStatus } from '../../core/evaluation.ts';
 import { renderJson } from '../../report/json.ts';
@@ -6,26 +7,26 @@ import { type EvaluationRow, findEvaluation } from '../../db/evaluations.ts';
 import type { CommandContext } from '../context.ts';
 import { ExitSignal } from '../exit-signal.ts';
 import { followEvaluation, Interrupted } from './follow.ts';
-import { startOwnWorker } from '../stack/own-worker.ts';
 import type { Session } from '../session.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { startEvaluation } from './start-evaluation.ts';
 import { storedReport } from '../stored/stored-report.ts';
 
 /**
- * Brings an evaluation to its end: a worker in this process (unless told not to), the workflow, progress, the report.
+ * Brings an evaluation to its end: the worker of this process if it has one, the workflow, progress, the report. The
+ * worker is stopped at the end.
  * Ends with the exit code of the gates by throwing {@link ExitSignal}.
  */
 export async function conclude(
   context: CommandContext,
   session: Session,
   row: EvaluationRow,
-  options: { worker: boolean; json: boolean },
+  options: { worker: Promise<RunningWorker> | null; json: boolean },
 ): Promise<never> {
   const interrupt = stopSignal({
     onFirst: () => context.stderr('\nstopping … (Ctrl-C again to leave at once)\n'),
   });
-  const worker = options.worker ? await startOwnWorker(context, session) : null;
+  const worker = await options.worker;
   try {
     const { whileUnavailable } = await import('../stack/while-unavailable.ts');
     await whileUnavailable(() => startEvaluation(session.client, session.config.taskQueue, row));

@@ -1,3 +1,4 @@
+import { startOwnWorker } from '../stack/own-worker.ts';
 import { UserError } from '../../core/errors.ts';
 import type { Suite } from '../../core/suite.ts';
 import { baselinesOf } from '../../db/baselines.ts';
@@ -148,7 +149,10 @@ async function bringToEnd(
   flags: ContinueFlags,
 ): Promise<void> {
   if (flags.detach === true) await detach(context, session, row);
-  else await conclude(context, session, row, { worker: flags.worker, json: flags.json === true });
+  else {
+    const worker = flags.worker ? startOwnWorker(context, session) : null;
+    await conclude(context, session, row, { worker, json: flags.json === true });
+  }
 }
 
 async function reportComplete(

@@ -14,7 +14,7 @@ import { detach } from './detach.ts';
 import { movedDefinition, noteMoved } from './moved-places.ts';
 import { printDryRun } from './dry-run.ts';
 import { conclude } from './conclude.ts';
-import { preloadWorker } from '../stack/own-worker.ts';
+import { preloadWorker, startOwnWorker } from '../stack/own-worker.ts';
 import { requireEndpoint } from './require-endpoint.ts';
 import { requireScorers } from './require-scorers.ts';
 import type { RunFlags } from './run-flags.ts';
@@ -50,13 +50,21 @@ export async function runSuite(context: CommandContext, suiteFile: string, flags
   if (flags.worker && flags.detach !== true) preloadWorker();
   const session = await opening;
   try {
-    // A Postgres that is being restarted just now is waited for; each step can be repeated.
-    const row = await whileTransient(() => joinOrCreate(context, session, wanted, flags), START_PATIENCE_MS);
+    const worker = flags.worker && flags.detach !== true ? startOwnWorker(context, session) : null;
+    const row = await stored(context, session, wanted, flags).catch(async (error: unknown) => {
+      await worker?.then((one) => one.stop()).catch(() => undefined);
+      throw error;
+    });
     if (flags.detach === true) await detach(context, session, row);
-    else await conclude(context, session, row, { worker: flags.worker, json: flags.json === true });
+    else await conclude(context, session, row, { worker, json: flags.json === true });
   } finally {
     await session.close();
   }
+}
+
+/** A Postgres that is being restarted just now is waited for; each step can be repeated. */
+async function stored(...args: Parameters<typeof joinOrCreate>): Promise<EvaluationRow> {
+  return whileTransient(() => joinOrCreate(...args), START_PATIENCE_MS);
 }
 
 function optionsOf(flags: RunFlags): Partial<Parameters<typeof newEvaluation>[1]> {

@@ -7,8 +7,15 @@ export function preloadWorker(): void {
   import('../../worker.ts').catch(() => undefined);
 }
 
-/** A worker inside this process, its log in the folder of the stack. */
-export async function startOwnWorker(context: CommandContext, session: Session): Promise<RunningWorker> {
+/** A worker inside this process, its log in the folder of the stack. A failure to start is told to who awaits it. */
+export function startOwnWorker(context: CommandContext, session: Session): Promise<RunningWorker> {
+  const starting = start(context, session);
+  // It may be awaited only later, after something else has failed.
+  starting.catch(() => undefined);
+  return starting;
+}
+
+async function start(context: CommandContext, session: Session): Promise<RunningWorker> {
   const [{ startWorker }, { fileLog }] = await Promise.all([
     import('../../worker.ts'),
     import('../../local/file-log.ts'),
