@@ -5,30 +5,50 @@ export const MASKED_SECRET = '[api key withheld by Assay]';
 export const SHORTEST_SECRET = 12;
 
 /**
- * A value without the given secrets in any of its texts: what agents say is stored, and what Assay was trusted with must not
- * be. So is the first or last half of one, or more: messages are cut. The value itself when it holds none of them.
+ * A value without the given secrets in any of its texts and keys: what agents say is stored, and what Assay was trusted
+ * with must not be. So is the first or last half of one, or more: messages are cut. The value itself when it holds none
+ * of them.
+ * @param value JSON data
  */
 export function maskSecrets<T extends object>(value: T, secrets: readonly string[]): T {
   const known = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
   if (known.length === 0) return value;
-  let text = JSON.stringify(value);
-  let found = false;
-  for (const secret of known) {
-    const written = JSON.stringify(secret).slice(1, -1);
-    // Once more escaped: arguments of a tool call are JSON inside a text.
-    const inner = JSON.stringify(written).slice(1, -1);
-    if (!text.includes(written) && !text.includes(inner)) continue;
-    found = true;
-    text = text.replaceAll(inner, MASKED_SECRET).replaceAll(written, MASKED_SECRET);
-  }
-  for (const secret of known) {
-    // An escape in it could be cut in two.
-    if (JSON.stringify(secret) !== `"${secret}"`) continue;
-    const rest = withoutHead(withoutTail(text, secret), secret);
-    found ||= rest !== text;
-    text = rest;
-  }
-  return found ? (JSON.parse(text) as T) : value;
+  // Most values hold none, and a search in their JSON is much cheaper than a look at each text.
+  const written = JSON.stringify(value);
+  const suspect = known.some((secret) =>
+    [secret, headOf(secret), tailOf(secret)].some(
+      (part) => written.includes(escaped(part)) || written.includes(escaped(escaped(part))),
+    ),
+  );
+  return suspect ? (maskedValue(value, known) as T) : value;
+}
+
+function maskedValue(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === 'string') return secrets.reduce(maskedText, value);
+  if (Array.isArray(value)) return value.map((one) => maskedValue(one, secrets));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [secrets.reduce(maskedText, key), maskedValue(one, secrets)]),
+  );
+}
+
+function maskedText(text: string, secret: string): string {
+  // Arguments of a tool call are JSON inside a text: escapes in the secret are written out there.
+  const whole = text.replaceAll(escaped(secret), MASKED_SECRET).replaceAll(secret, MASKED_SECRET);
+  return withoutHead(withoutTail(whole, secret), secret);
+}
+
+/** As it stands inside a JSON string. */
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+function headOf(secret: string): string {
+  return secret.slice(0, half(secret));
+}
+
+function tailOf(secret: string): string {
+  return secret.slice(-half(secret));
 }
 
 /** Length from which a part of a secret is one. */
@@ -38,7 +58,7 @@ function half(secret: string): number {
 
 /** Without what begins as the secret, as far as it goes on so. */
 function withoutHead(text: string, secret: string): string {
-  const head = secret.slice(0, half(secret));
+  const head = headOf(secret);
   let result = '';
   let from = 0;
   for (let at = text.indexOf(head); at >= 0; at = text.indexOf(head, from)) {
@@ -52,7 +72,7 @@ function withoutHead(text: string, secret: string): string {
 
 /** Without what ends as the secret, as far back as it is so. */
 function withoutTail(text: string, secret: string): string {
-  const tail = secret.slice(-half(secret));
+  const tail = tailOf(secret);
   let result = '';
   let from = 0;
   for (let at = text.indexOf(tail); at >= 0; at = text.indexOf(tail, from)) {

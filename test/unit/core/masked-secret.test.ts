@@ -21,6 +21,14 @@ test.each([
   });
 });
 
+test('D9: an escape whose letter begins a half is not that half; keys are masked too, whatever their name', () => {
+  const secret = 'sk-nvapi-0c5e7d';
+  const harmless = { text: '\nvapi-0c5e7d' };
+  expect(maskSecrets(harmless, [secret])).toEqual(harmless);
+  const hostile = JSON.parse(`{"__proto__": "${secret}", "${secret}": 1}`) as object;
+  expect(JSON.stringify(maskSecrets(hostile, [secret]))).toBe(`{"__proto__":"${MASKED_SECRET}","${MASKED_SECRET}":1}`);
+});
+
 test('D9: no half of a secret is left wherever a text is cut, and nothing else is lost', () => {
   const printable = fc.string({ minLength: 12, maxLength: 40 });
   fc.assert(
@@ -34,5 +42,6 @@ test('D9: no half of a secret is left wherever a text is cut, and nothing else i
       fc.pre(!before.includes(secret.slice(0, 3)) && !after.includes(secret.slice(-3)));
       expect(text).toBe(`${before}\n${long ? MASKED_SECRET : part}\n${after}`);
     }),
+    { numRuns: 2_000 },
   );
 });
