@@ -362,7 +362,7 @@ describe('R22', () => {
         expect(isRunning(pids[1] ?? 0)).toBe(name === 'leavesDetached');
         await agent?.close();
         agent = undefined;
-        expect(pids.filter(isRunning)).toEqual([]);
+        await until(() => !pids.some(isRunning), 'the module and what it started to end');
       }
     },
   );
