@@ -11,8 +11,7 @@ Examples:
   $ assay resume ops-20260318 --as-snapshot             as if nothing had been edited
 
 Finished trials are never run again. Works from Postgres alone when Temporal's own database is lost.
-When suite, cases or
-agent changed since, it says what, and refuses until you choose one of the last two.
+When suite, cases or agent changed since, it says what, and refuses until you choose one of the last two.
 Exit codes: as \`assay run\`; 2 also when something changed and neither choice was made.`;
 
 /** `assay resume`: goes on with what an evaluation lacks, or follows it where it runs. */

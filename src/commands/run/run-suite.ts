@@ -47,10 +47,11 @@ export async function runSuite(context: CommandContext, suiteFile: string, flags
   }
   requireEndpoint(context, wanted);
   const opening = openSession(context);
-  if (flags.worker && flags.detach !== true) preloadWorker();
+  const worksHere = flags.worker && flags.detach !== true;
+  if (worksHere) preloadWorker();
   const session = await opening;
   try {
-    const worker = flags.worker && flags.detach !== true ? startOwnWorker(context, session) : null;
+    const worker = worksHere ? startOwnWorker(context, session) : null;
     const row = await stored(context, session, wanted, flags).catch(async (error: unknown) => {
       await worker?.then((one) => one.stop()).catch(() => undefined);
       throw error;
