@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { killTree } from '../module/kill-tree.ts';
-import { killMarked, MARK } from './kill-marked.ts';
+import { KILL_MARKED, killMarked, MARK } from './kill-marked.ts';
 
 /** How a program ended by itself, or why it was ended. */
 export type ProcessEnd =
@@ -49,10 +49,7 @@ const STDERR_BYTES = 32 * 1024;
 const WATCHED = `(
   exec <&- >/dev/null 2>&1
   read -r _ <&3
-  for found in $(grep -lsaF "${MARK}=$0" /proc/[0-9]*/environ); do
-    found=\${found%/environ}
-    kill -9 "\${found#/proc/}"
-  done
+  ${KILL_MARKED}
   kill -9 -$$
 ) &
 export ${MARK}="$0"

@@ -4,16 +4,17 @@ import { kill, platform } from 'node:process';
 /** Variable in the environment of a program and of all it starts: tells, on Linux, what of it left its process group. */
 export const MARK = 'ASSAY_PROCESS';
 
-/**
- * For /bin/sh: kills what has the mark `$0` and the process group `$1`. It may have the mark itself: what it was started by has.
- * Without /proc only the group is killed.
- */
-export const KILL_MARKED_AND_GROUP = `
-unset ${MARK}
+/** For /bin/sh: kills what has the mark `$0`, but the shell's own process. Finds nothing without /proc. */
+export const KILL_MARKED = `
 for found in $(grep -lsaF "${MARK}=$0" /proc/[0-9]*/environ); do
   found=\${found%/environ}
   [ "\${found#/proc/}" = $$ ] || kill -9 "\${found#/proc/}"
-done
+done`;
+
+/** For /bin/sh: {@link KILL_MARKED}, then the process group `$1`. It may have the mark itself: what it was started by has. */
+export const KILL_MARKED_AND_GROUP = `
+unset ${MARK}
+${KILL_MARKED}
 kill -9 -"$1"`;
 
 /** Passes over all processes for one request: what starts others while it is looked for is found by the next. */
