@@ -2,6 +2,20 @@ import type { Stop } from '../core/evaluation.ts';
 
 /** What workflows and activities tell each other: ids and small numbers only; everything else is in Postgres. */
 
+/** Every activity, by the name workflows call it. */
+export const ACTIVITY_NAMES = [
+  'prepare',
+  'loadMissing',
+  'runAgent',
+  'checkIsolation',
+  'judgeTrial',
+  'aggregate',
+  'compareBaseline',
+  'endEvaluation',
+  'failEvaluation',
+  'snapshotSuite',
+] as const;
+
 export interface Plan {
   /** Grows with each resume; workers drop what they remember of an older one. */
   revision: number;

@@ -14,6 +14,7 @@ export interface HandedOver {
 /** Trials whose agent step has just ended in this worker: the judge step usually runs here next, and reads nothing back. */
 export interface HandOver {
   put(trial: TrialStepInput, step: HandedOver): void;
+  has(trial: TrialStepInput): boolean;
   /** Once: a second judge step of the same trial claims it anew. */
   take(trial: TrialStepInput): HandedOver | null;
 }
@@ -28,6 +29,7 @@ export function createHandOver(capacity = 500): HandOver {
       const oldest = entries.keys().next().value;
       if (entries.size > capacity && oldest !== undefined) entries.delete(oldest);
     },
+    has: (trial) => entries.has(text(trial)),
     take(trial) {
       const entry = entries.get(text(trial)) ?? null;
       entries.delete(text(trial));

@@ -25,6 +25,7 @@ export function createPrepare(deps: ActivityDeps): (input: { evaluationId: strin
     const { limits } = row.definition;
     const { config } = deps;
     const longest = Math.max(limits.timeout_ms, (await loadLongestTimeout(deps.db, evaluationId)) ?? 0);
+    const judging = limits.call_timeout_ms * 3;
     const [label] = Object.entries(row.labels).map(([name, value]) => `${name}=${value}`);
     return {
       revision: row.revision,
@@ -43,8 +44,9 @@ export function createPrepare(deps: ActivityDeps): (input: { evaluationId: strin
         agentQueue: config.agentTaskQueue,
         judgeQueue: config.judgeTaskQueue,
         heartbeatTimeoutMs: config.heartbeatTimeoutMs,
-        agentTimeoutMs: longest + OVERHEAD_MS,
-        judgeTimeoutMs: limits.call_timeout_ms * 3 + OVERHEAD_MS,
+        // The judge may follow in the agent's activity, see judge-at-once.ts.
+        agentTimeoutMs: longest + judging + OVERHEAD_MS,
+        judgeTimeoutMs: judging + OVERHEAD_MS,
         scheduleToCloseMs: SCHEDULE_TO_CLOSE_MS,
       },
     };
