@@ -1,29 +1,27 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
-import { readToolCall } from '../../agents/openai/read-tool-call.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EvalCase } from '../../core/case.ts';
-import { didYouMean, nearest } from '../../core/did-you-mean.ts';
 import { InputError, UserError } from '../../core/errors.ts';
-import type { Problem } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/json.ts';
-import { parseJson } from '../../core/lossless-json.ts';
-import { costOf } from '../../core/price.ts';
-import type { Suite } from '../../core/suite.ts';
-import type { Trajectory } from '../../core/trajectory.ts';
-import { trialStatus } from '../../core/trial.ts';
 import type { CustomScorers } from '../../custom-scorers/custom-scorers.ts';
 import { readCases } from '../../datasets/read-cases.ts';
-import { parseJsonSource } from '../../datasets/readers/read-json.ts';
-import { errorAt } from '../../datasets/readers/source.ts';
 import { plural } from '../../report/format.ts';
-import { trajectoryFromRecord } from '../../scorers/trajectories/from-record.ts';
-import { scoreTrial } from '../../scorers/index.ts';
-import type { ScoreDraft, ScoringSuite } from '../../scorers/scorer.ts';
 import type { CommandContext } from '../context.ts';
 import { readTextLines } from './json-lines.ts';
 import type { TextLine } from './json-lines.ts';
+import {
+  type BadRecord,
+  readRecord,
+  type RecordedSuite,
+  type ScoredRecord,
+  scoreLine,
+  scoreRecord,
+} from './score-line.ts';
+import { type ScoreThreads, startScoreThreads } from './score-threads.ts';
+import { ScoredLines } from './scored-lines.ts';
 
 /** Flags of `assay score`, as commander hands them over. */
 export interface ScoreFlags {
@@ -33,8 +31,6 @@ export interface ScoreFlags {
   out?: string;
 }
 
-type RecordedSuite = ScoringSuite & Pick<Suite, 'prices'>;
-
 /** What applies without `--suite`. */
 const DEFAULT_SUITE: RecordedSuite = {
   tool_score: { weights: { names: 0.4, args: 0.3, order: 0.3 }, profile: 'weighted' },
@@ -43,11 +39,13 @@ const DEFAULT_SUITE: RecordedSuite = {
   tools: [],
   prices: {},
 };
-/** Keys of the case id, and a key that is often written for them. */
-const ID_KEYS = ['caseId', 'case_id', 'case', 'id'];
 const MOST_PROBLEMS = 100;
 /** Trials in the hands of the suite's own scorers: enough for every core, few enough for any memory. */
 const TRIALS_AT_ONCE = 64;
+/** Bytes of trajectories from which threads win more time than they take to start. */
+const THREADS_FROM_BYTES = 4_000_000;
+/** Lines of a block: so many that handing it over costs nothing, so few that no thread waits long for the last one. */
+const LINES_A_BLOCK = 100;
 
 /**
  * `assay score`: one line of scores for each recorded trajectory, in the order recorded. Nothing is written of a file with
@@ -56,34 +54,104 @@ const TRIALS_AT_ONCE = 64;
  */
 export async function scoreFiles(context: CommandContext, flags: ScoreFlags): Promise<void> {
   const { suite, scorers } = await suiteOf(context, flags.suite);
-  const cases = new Map((await readCases(placed(context, flags.cases))).map((evalCase) => [evalCase.id, evalCase]));
-  const reader = new TrajectoryReader(cases, flags.trajectories);
   const file = path.resolve(context.cwd, flags.trajectories);
-  const lines: string[] = [];
-  let waiting: Promise<string>[] = [];
+  const casesFile = placed(context, flags.cases);
+  const size = await stat(file).then(
+    (stats) => stats.size,
+    () => 0, // who reads it says what is wrong with it
+  );
+  const threads =
+    scorers === null && size >= THREADS_FROM_BYTES ? startScoreThreads({ cases: casesFile, suite }) : null;
+  const scored = new ScoredLines(flags.trajectories);
   try {
-    for await (const recorded of readTextLines(file, flags.trajectories)) {
-      const trial = reader.read(recorded);
-      if (trial !== null && reader.problems.length === 0) {
-        if (scorers === null) lines.push(lineOf(trial, suite, []));
-        else waiting.push(scoredBy(scorers, trial, suite));
-      }
-      if (reader.problems.length >= MOST_PROBLEMS) break;
-      if (waiting.length < TRIALS_AT_ONCE) continue;
-      lines.push(...(await Promise.all(waiting)));
-      waiting = [];
-    }
-    lines.push(...(await Promise.all(waiting)));
+    const cases = new Map((await readCases(casesFile)).map((evalCase) => [evalCase.id, evalCase]));
+    const blocks = inBlocks(readTextLines(file, flags.trajectories), scorers === null ? LINES_A_BLOCK : TRIALS_AT_ONCE);
+    if (scorers === null) await scoreBlocks(blocks, { cases, suite, threads, scored });
+    else await scoreWith(scorers, blocks, { cases, suite, scored });
   } finally {
-    await scorers?.close();
+    await Promise.all([scorers?.close(), threads?.close()]);
   }
-  if (reader.problems.length > 0) throw new InputError(reader.problems);
-  if (lines.length === 0) {
+  if (scored.problems.length > 0) throw new InputError(scored.problems);
+  if (scored.lines.length === 0) {
     throw new UserError(`${flags.trajectories} holds no trajectory`, {
       hint: 'write one JSON line a trial: {"caseId": "…", "trial": 1, "messages": […]}',
     });
   }
-  await writeLines(context, flags.out, lines);
+  await writeLines(context, flags.out, scored.lines);
+}
+
+async function* inBlocks(lines: AsyncIterable<TextLine>, size: number): AsyncGenerator<TextLine[]> {
+  let block: TextLine[] = [];
+  for await (const line of lines) {
+    if (block.push(line) < size) continue;
+    yield block;
+    block = [];
+  }
+  if (block.length > 0) yield block;
+}
+
+interface Scoring {
+  cases: ReadonlyMap<string, EvalCase>;
+  suite: RecordedSuite;
+  scored: ScoredLines;
+}
+
+/** A block goes to a thread that is free, else it is scored here. */
+async function scoreBlocks(
+  blocks: AsyncIterable<TextLine[]>,
+  { cases, suite, scored, threads }: Scoring & { threads: ScoreThreads | null },
+): Promise<void> {
+  const queue: { block: TextLine[]; results: (ScoredRecord | BadRecord)[] | null; done: Promise<unknown> }[] = [];
+  const here = (block: TextLine[]): (ScoredRecord | BadRecord)[] =>
+    block.map(({ text }) => scoreLine(text, cases, suite));
+  const collect = (): void => {
+    while (queue[0] !== undefined && queue[0].results !== null) {
+      const { block, results } = queue[0];
+      for (const [index, line] of block.entries()) scored.add(line, results[index] as ScoredRecord | BadRecord);
+      queue.shift();
+    }
+  };
+  for await (const block of blocks) {
+    const taken = threads?.take(block.map(({ text }) => text)) ?? null;
+    const entry: (typeof queue)[number] = { block, results: null, done: Promise.resolve() };
+    queue.push(entry);
+    if (taken === null) entry.results = here(block);
+    else {
+      // A thread can run out of memory; what is wrong with a line is no error of it.
+      const done = taken.catch(() => here(block));
+      entry.done = done.then((results) => void (entry.results = results));
+    }
+    // Answers of threads are taken in between.
+    if (threads !== null) await nextTurn();
+    collect();
+    if (scored.problems.length >= MOST_PROBLEMS) return;
+  }
+  while (queue[0] !== undefined && scored.problems.length < MOST_PROBLEMS) {
+    await queue[0].done;
+    collect();
+  }
+}
+
+/** The suite's own scorers run in processes of their own: the trials of a block at once. */
+async function scoreWith(
+  scorers: CustomScorers,
+  blocks: AsyncIterable<TextLine[]>,
+  { cases, suite, scored }: Scoring,
+): Promise<void> {
+  const score = async (line: TextLine): Promise<ScoredRecord | BadRecord> => {
+    const record = readRecord(line.text, cases);
+    if ('message' in record) return record;
+    const { evalCase, trajectory } = record;
+    // Nothing is printed once a line is bad.
+    const wanted = scored.problems.length === 0;
+    const custom = wanted ? await scorers.score({ evalCase, trajectory, suite }, new AbortController().signal) : [];
+    return scoreRecord(record, suite, custom);
+  };
+  for await (const block of blocks) {
+    const results = await Promise.all(block.map(score));
+    for (const [index, line] of block.entries()) scored.add(line, results[index] as ScoredRecord | BadRecord);
+    if (scored.problems.length >= MOST_PROBLEMS) return;
+  }
 }
 
 interface ScoredWith {
@@ -105,86 +173,6 @@ async function suiteOf(context: CommandContext, file: string | undefined): Promi
 /** As the user wrote it where that is right for the process's own folder, so that problems name the file as written. */
 function placed(context: CommandContext, file: string): string {
   return context.cwd === process.cwd() ? file : path.resolve(context.cwd, file);
-}
-
-interface RecordedTrial {
-  evalCase: EvalCase;
-  trial: number;
-  trajectory: Trajectory;
-}
-
-class TrajectoryReader {
-  readonly problems: Problem[] = [];
-  readonly #cases: ReadonlyMap<string, EvalCase>;
-  readonly #file: string;
-  readonly #trials = new Map<string, { taken: Set<number>; next: number }>();
-
-  constructor(cases: ReadonlyMap<string, EvalCase>, file: string) {
-    this.#cases = cases;
-    this.#file = file;
-  }
-
-  /** The trial of a line; null, with a problem noted, for a record that cannot be scored. */
-  read(line: TextLine): RecordedTrial | null {
-    const parsed = parseJson(line.text);
-    const record = parsed.ok ? parsed.value : null;
-    const fail = (at: string[], message: string): null => {
-      this.#note(line, at, message);
-      return null;
-    };
-    if (!parsed.ok) return fail([], '');
-    if (!isJsonObject(record)) return fail([], 'expected an object: {"caseId": …, "trial": …, "messages": […]}');
-    const id = record['caseId'] ?? record['case_id'];
-    if (typeof id !== 'string') {
-      const near = id === undefined ? Object.keys(record).find((key) => nearest(key, ID_KEYS) !== null) : undefined;
-      const slip = near === undefined ? '' : `; the record has "${near}": write "caseId"`;
-      return fail(near === undefined ? ['caseId'] : [near], `"caseId": expected the id of a case${slip}`);
-    }
-    const evalCase = this.#cases.get(id);
-    if (evalCase === undefined)
-      return fail(['caseId'], `no case has the id "${id.slice(0, 300)}"${didYouMean(id, this.#cases.keys())}`);
-    const trial = this.#takeTrial(id, record['trial'] ?? null);
-    if (typeof trial === 'string') return fail(['trial'], trial);
-    const read = trajectoryFromRecord(record, { readToolCall });
-    if (!read.ok) return fail(read.path, `${read.path.join('.') || 'trajectory'}: ${read.problem}`);
-    return { evalCase, trial, trajectory: read.trajectory };
-  }
-
-  /** Places are worked out for bad lines only: the reader that keeps them is slower. */
-  #note(line: TextLine, at: string[], message: string): void {
-    const source = parseJsonSource(line.text, this.#file, (problem) => this.problems.push(problem), line.number);
-    const steps = at.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
-    if (source !== null) this.problems.push(errorAt(source.place(steps), message));
-  }
-
-  /** The trial's number: as written, else the next free one of the case. */
-  #takeTrial(id: string, written: unknown): number | string {
-    if (written !== null && (typeof written !== 'number' || !Number.isSafeInteger(written) || written < 1)) {
-      return '"trial": expected a whole number from 1';
-    }
-    const trials = this.#trials.get(id) ?? { taken: new Set(), next: 1 };
-    this.#trials.set(id, trials);
-    while (trials.taken.has(trials.next)) trials.next += 1;
-    const trial = written ?? trials.next;
-    if (trials.taken.has(trial)) return `trial ${trial} of case "${id.slice(0, 300)}" is there twice`;
-    trials.taken.add(trial);
-    return trial;
-  }
-}
-
-/** The line of scores of one trial. */
-function lineOf(recorded: RecordedTrial, suite: RecordedSuite, custom: readonly ScoreDraft[]): string {
-  const { evalCase, trial, trajectory } = recorded;
-  const costUsd = costOf(trajectory.usage, trajectory.model, suite.prices);
-  const scores = scoreTrial({ evalCase, trajectory, suite, costUsd }, custom);
-  const status = trialStatus(scores);
-  const passed = status === 'passed' ? true : status === 'failed' ? false : null;
-  return JSON.stringify({ caseId: evalCase.id, trial, passed, scores });
-}
-
-async function scoredBy(scorers: CustomScorers, recorded: RecordedTrial, suite: RecordedSuite): Promise<string> {
-  const { evalCase, trajectory } = recorded;
-  return lineOf(recorded, suite, await scorers.score({ evalCase, trajectory, suite }, new AbortController().signal));
 }
 
 const LINES_A_WRITE = 500;

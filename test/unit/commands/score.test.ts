@@ -253,3 +253,57 @@ describe('assay score', () => {
     expect(rows.map((row) => row['passed'])).toEqual([false, true]);
   });
 });
+
+describe('a large file, scored by several threads', () => {
+  const PADDING = 'x'.repeat(3_000);
+  const cases = [1, 2, 3].map((n) => ({
+    id: `case-${n}`,
+    input: 'say it',
+    expected: { answer_contains: [`number ${n}`], calls: [{ tool: 'look', args: { n } }], match: 'strict' },
+  }));
+  /** 2,000 lines of 3 KB: well over what one thread is left alone with; every seventh is wrong. */
+  const records = Array.from({ length: 2_000 }, (_, at) => {
+    const n = (at % 3) + 1;
+    const messages = [
+      { role: 'user', content: `say it ${PADDING}` },
+      { role: 'assistant', content: null, tool_calls: [call('look', { n: at % 7 === 0 ? 9 : n }, `k${at}`)] },
+      { role: 'tool', tool_call_id: `k${at}`, content: 'ok' },
+      { role: 'assistant', content: `It is number ${n}.` },
+    ];
+    return { caseId: `case-${n}`, messages };
+  });
+
+  test('gives the lines that its parts give, in the order recorded, trials counted on', async () => {
+    const whole = await score(cases, records);
+    expect(whole.map((line) => line['caseId'])).toEqual(records.map((record) => record.caseId));
+    expect(whole.map((line) => line['trial'])).toEqual(records.map((_, at) => Math.floor(at / 3) + 1));
+    expect(whole.map((line) => line['passed'])).toEqual(records.map((_, at) => at % 7 !== 0));
+    out = '';
+    const part = await score(cases, records.slice(900, 1_000));
+    expect(whole.slice(900, 1_000).map((line) => line['scores'])).toEqual(part.map((line) => line['scores']));
+  });
+
+  test('names every bad line, in their order, and prints nothing', async () => {
+    const bad: unknown[] = [...records];
+    bad[1_999] = { caseId: 'case-9', messages: [] };
+    bad[1_200] = { ...records[1_200], trial: 7 };
+    bad[700] = '{"caseId": "case-1", ';
+    const thrown = await score(cases, bad).catch((error: unknown) => error);
+    expect(thrown).toBeInstanceOf(InputError);
+    const places = (thrown as InputError).problems.map(({ line, message }) => [line, message]);
+    expect(places).toEqual([
+      [701, expect.stringContaining('the end')],
+      [1_201, expect.stringContaining('trial 7 of case "case-1" is there twice')],
+      [2_000, expect.stringContaining('no case has the id "case-9"')],
+    ]);
+    expect(out).toBe('');
+  });
+
+  test('says what is wrong with the cases once', async () => {
+    const thrown = await score([{ id: 'a', input: 'x', expected: { calls: 5 } }], records).catch(
+      (error: unknown) => error,
+    );
+    expect(thrown).toBeInstanceOf(InputError);
+    expect((thrown as InputError).problems).toHaveLength(1);
+  });
+});
