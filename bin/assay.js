@@ -39,6 +39,9 @@ if (major < 22 || (major === 22 && minor < 12)) {
   }
   // Compiled modules are kept between runs. Before the first import: what it loads would be compiled anew each time.
   nodeModule.enableCompileCache();
+  const cache = nodeModule.getCompileCacheDir();
+  // For the threads of this process and the processes it starts. Node keeps each version's in a folder of its own in there.
+  if (cache !== undefined) process.env.NODE_COMPILE_CACHE ??= path.dirname(cache);
   const { start } = await import(pathToFileURL(entry).href);
   await start();
 }

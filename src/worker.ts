@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import {
   DefaultLogger,
@@ -10,17 +9,13 @@ import {
   TransportError,
   Worker,
 } from '@temporalio/worker';
-import { createActivities } from './activities/index.ts';
 import { createCancellations } from './activities/cancellations.ts';
+import { ACTIVITY_NAMES } from './activities/contract.ts';
+import type { createActivities } from './activities/index.ts';
 import type { Config } from './config.ts';
 import { connect, type Db } from './db/connect.ts';
 import { listen } from './db/listen.ts';
-import { createSourceReader } from './db/source-trials.ts';
-import { createCaseReader } from './db/trial-reads.ts';
-import { createTrialWriter } from './db/trial-writer.ts';
-import { createVerdictReader } from './db/verdict-cache.ts';
-import { loadPrompts } from './judge/load-prompts.ts';
-import { createAdapters } from './local/adapters.ts';
+import type { ComposedActivities, composeActivities } from './local/compose-activities.ts';
 import { createAwayFilter } from './local/server-away.ts';
 import { workflowBundle } from './local/workflow-bundle.ts';
 
@@ -36,7 +31,7 @@ export interface WorkerOptions {
 }
 
 export interface RunningWorker {
-  /** Stops polling, hands running trials on to other workers, closes everything. */
+  /** Stops polling, hands running trials on to other workers, closes everything. Once: later calls await the first. */
   stop(): Promise<void>;
   /** Rejects when the worker dies by itself. */
   failed: Promise<never>;
@@ -86,39 +81,45 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const db = connectDatabase(options);
   const cancellations = createCancellations();
   const listener = listen(options.databaseUrl, 'assay_cancel', (id) => cancellations.cancel(id));
-  const adapters = createAdapters(config);
-  const activities = createActivities({
-    config,
-    db,
-    writer: createTrialWriter(db, `${config.hostName}/${process.pid}/${randomUUID().slice(0, 8)}`),
-    readCase: createCaseReader(db),
-    readVerdicts: createVerdictReader(db),
-    readSourceTrial: createSourceReader(db),
-    cancellations,
-    modelClient: adapters.modelClient,
-    createAgent: adapters.createAgent,
-    createScorers: adapters.createScorers,
-    loadPrompts,
-    now: Date.now,
-    cwd: options.cwd,
-  });
-  const workers = await withShortStacks(() =>
-    Promise.all(queuesOf(options).map((taskQueue) => createWorker(config, connection, { taskQueue, activities }))),
+  const composing = loadActivities({ config, db, cancellations, cwd: options.cwd });
+  const activities = whenComposed(composing);
+  const [workers, adapters] = await withShortStacks(() =>
+    Promise.all([
+      Promise.all(queuesOf(options).map((taskQueue) => createWorker(config, connection, { taskQueue, activities }))),
+      composing,
+    ]),
   );
   const runs = workers.map((worker) => worker.run());
   const failed = Promise.race(runs.map((run) => run.then(() => new Promise<never>(() => undefined))));
   failed.catch(() => undefined);
-  return {
-    failed,
-    async stop() {
-      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      await Promise.race([Promise.allSettled(runs), sleep(30_000)]);
-      await listener.close();
-      await adapters.close();
-      await connection.close().catch(() => undefined);
-      await db.destroy();
-    },
-  };
+  let stopped: Promise<void> | null = null;
+  async function stop(): Promise<void> {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    await Promise.race([Promise.allSettled(runs), sleep(30_000)]);
+    await listener.close();
+    await adapters.close();
+    await connection.close().catch(() => undefined);
+    await db.destroy();
+  }
+  return { failed, stop: () => (stopped ??= stop()) };
+}
+
+type Activities = ReturnType<typeof createActivities>;
+
+/** Their code is half of what a worker loads. It is loaded while the thread of the workflows starts, which takes as long. */
+async function loadActivities(options: Parameters<typeof composeActivities>[0]): Promise<ComposedActivities> {
+  await nextTurn();
+  const composition = await import('./local/compose-activities.ts');
+  return composition.composeActivities(options);
+}
+
+/** Activities that wait for their code. */
+function whenComposed(composing: Promise<ComposedActivities>): Activities {
+  const activities = ACTIVITY_NAMES.map((name) => [
+    name,
+    async (input: unknown) => ((await composing).activities[name] as (input: unknown) => Promise<unknown>)(input),
+  ]);
+  return Object.fromEntries(activities) as Activities;
 }
 
 /** Frames of a stack in workflow code: enough to see which step, cheap enough to be taken for every promise. */
@@ -140,7 +141,7 @@ async function withShortStacks<T>(create: () => Promise<T>): Promise<T> {
 async function createWorker(
   config: Config,
   connection: NativeConnection,
-  work: { taskQueue: string; activities: ReturnType<typeof createActivities> },
+  work: { taskQueue: string; activities: Activities },
 ): Promise<Worker> {
   const bundle = work.taskQueue === config.taskQueue ? await workflowBundle(`${config.cacheFolder}/workflows`) : null;
   return Worker.create({

@@ -2,19 +2,17 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UserError } from '../core/errors.ts';
 import type { AgentConfig, Suite } from '../core/suite.ts';
-import { createA2aAgent } from './a2a/a2a-agent.ts';
-import { openA2aTools } from './a2a/a2a-tool.ts';
-import type { Agent } from './agent.ts';
+import type { Agent, AgentInput } from './agent.ts';
 import { createCommandAgent } from './command/command-agent.ts';
 import { createHttpAgent } from './http/http-agent.ts';
-import { createMcpTools } from './mcp/mcp-tools.ts';
 import { createModuleAgent } from './module/module-agent.ts';
 import { createModulePool } from './module/module-pool.ts';
 import { startModuleProcess } from './module/module-process.ts';
+import { toolsOf } from './openai/conversation.ts';
 import { createOpenAiAgent } from './openai/openai-agent.ts';
 import { createReplayAgent, type ReadRecord } from './replay/replay-agent.ts';
 import { sleep, type Sleep } from './sleep.ts';
-import type { OpenToolSource } from './trial-world.ts';
+import { NO_TOOLS, type OpenToolSource } from './trial-world.ts';
 
 /** What agents are made with. */
 export interface AgentDeps {
@@ -83,10 +81,7 @@ export function createAgent(config: AgentConfig, deps: AgentDeps = {}): Closable
         model: deps.baseUrl === undefined ? null : { baseUrl: deps.baseUrl, apiKey: deps.apiKey ?? null },
       });
     case 'a2a':
-      return {
-        ...createA2aAgent({ sleep: deps.sleep ?? sleep, env: deps.env ?? {}, sources: sourcesOf(deps) }),
-        close: () => Promise.resolve(),
-      };
+      return a2aAgent(deps);
     case 'replay': {
       if (deps.readRecord === undefined) throw new Error('a replay agent needs readRecord');
       return { ...createReplayAgent({ readRecord: deps.readRecord }), close: () => Promise.resolve() };
@@ -94,10 +89,34 @@ export function createAgent(config: AgentConfig, deps: AgentDeps = {}): Closable
   }
 }
 
-/** Tools from outside the mock world: remote agents and MCP servers. */
+/** Speaking A2A takes libraries that most suites have no use for: they are loaded by the first trial. */
+function a2aAgent(deps: AgentDeps): ClosableAgent {
+  let agent: Promise<Agent> | null = null;
+  const load = async (): Promise<Agent> => {
+    const { createA2aAgent } = await import('./a2a/a2a-agent.ts');
+    return createA2aAgent({ sleep: deps.sleep ?? sleep, env: deps.env ?? {}, sources: sourcesOf(deps) });
+  };
+  return { run: async (input) => (await (agent ??= load())).run(input), close: () => Promise.resolve() };
+}
+
+/** Tools from outside the mock world: remote agents and MCP servers. Their libraries too are loaded by who uses them. */
 function sourcesOf(deps: AgentDeps): OpenToolSource[] {
   const env = deps.env ?? {};
-  return [openA2aTools({ sleep: deps.sleep ?? sleep, env }), createMcpTools({ env })];
+  return [
+    whereUsed(
+      ({ evalCase, suite }) => toolsOf(evalCase, suite).some((tool) => tool.a2a !== undefined),
+      async () => (await import('./a2a/a2a-tool.ts')).openA2aTools({ sleep: deps.sleep ?? sleep, env }),
+    ),
+    whereUsed(
+      ({ suite }) => (suite.mcp ?? []).length > 0,
+      async () => (await import('./mcp/mcp-tools.ts')).createMcpTools({ env }),
+    ),
+  ];
+}
+
+function whereUsed(isUsed: (input: AgentInput) => boolean, load: () => Promise<OpenToolSource>): OpenToolSource {
+  let source: Promise<OpenToolSource> | null = null;
+  return async (input) => (isUsed(input) ? (await (source ??= load()))(input) : NO_TOOLS);
 }
 
 function processOptions(deps: AgentDeps): Parameters<typeof startModuleProcess>[0] {

@@ -18,6 +18,9 @@ export interface ToolSource {
 /** Opens a source for a trial. Rejects for infrastructure failures, and when `input.signal` is aborted. */
 export type OpenToolSource = (input: AgentInput) => Promise<ToolSource>;
 
+/** A source that adds nothing. */
+export const NO_TOOLS: ToolSource = { tools: [], handlers: new Map(), close: () => Promise.resolve() };
+
 /** All tools of one trial, whoever answers them. */
 export interface TrialWorld {
   tools: ToolDefinition[];

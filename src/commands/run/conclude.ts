@@ -9,6 +9,7 @@ import { ExitSignal } from '../exit-signal.ts';
 import { followEvaluation, Interrupted } from './follow.ts';
 import type { Session } from '../session.ts';
 import { stopSignal } from '../stop-signal.ts';
+import { whileUnavailable } from '../stack/while-unavailable.ts';
 import { startEvaluation } from './start-evaluation.ts';
 import { storedReport } from '../stored/stored-report.ts';
 
@@ -26,15 +27,19 @@ export async function conclude(
   const interrupt = stopSignal({
     onFirst: () => context.stderr('\nstopping … (Ctrl-C again to leave at once)\n'),
   });
+  // Its worker may be starting still: the workflow waits for it.
+  const started = whileUnavailable(() => startEvaluation(session.client, session.config.taskQueue, row));
+  started.catch(() => undefined);
   const worker = await options.worker;
   try {
-    const { whileUnavailable } = await import('../stack/while-unavailable.ts');
-    await whileUnavailable(() => startEvaluation(session.client, session.config.taskQueue, row));
+    await started;
     const following = followEvaluation(context, session, row.id, {
       signal: interrupt.signal,
       quiet: options.json && !context.isTty,
     });
     const ended = await Promise.race([following, worker?.failed ?? new Promise<never>(() => undefined)]);
+    // It takes a while to stop, and nothing of the report needs it. How it went, the last line here awaits.
+    worker?.stop().catch(() => undefined);
     const report = await storedReport(session.db, ended, nextSteps(session));
     context.stdout(options.json ? renderJson(report) : renderText(report, layoutOf(context)));
     throw new ExitSignal(report.verdict.exit_code);
