@@ -67,6 +67,9 @@ interface Trial extends DispatcherOptions {
   over: AbortController;
 }
 
+/** Made once: the stack of an error costs more than a trial without sub-agents has to close. */
+const TRIAL_OVER = new Error('the trial is over');
+
 /**
  * Counts, records and bounds the dispatches of a trial. Names that are not declared or not allowed here, more than
  * `max_dispatches` of one name in the trial, and more than `maxDepth` levels are refused and recorded as blocked.
@@ -78,7 +81,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     close() {
       for (const run of trial.open)
         end(trial, run, { status: 'CANCELED', reason: null, output: null, timedOut: false });
-      trial.over.abort(new Error('the trial is over'));
+      trial.over.abort(TRIAL_OVER);
     },
   };
 }
