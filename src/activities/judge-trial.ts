@@ -1,5 +1,5 @@
 import type { Score } from '../core/score.ts';
-import { trialStatus } from '../core/trial.ts';
+import { failureReason, trialStatus } from '../core/trial.ts';
 import type { Trajectory } from '../core/trajectory.ts';
 import { loadTrajectory, loadTrialSpend } from '../db/trial-reads.ts';
 import type { JournalEntry } from '../db/trial-rows.ts';
@@ -14,7 +14,6 @@ import { deterministicScores } from './deterministic-scores.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
 import type { HandedOver, HandOver } from './hand-over.ts';
 import type { JudgeContext } from './judge-context.ts';
-import { failureReason } from './run-agent.ts';
 import { ended, type GivenUp, runTrialStep, type TrialStep } from './trial-step.ts';
 
 /** Scores a stored trajectory (deterministic scorers, then every judge dimension of the trial at once) and ends the trial. */

@@ -1,7 +1,7 @@
 import { maskSecrets } from '../core/masked-secret.ts';
 import { hasSubAgents } from '../core/sub-agents.ts';
 import type { Trajectory } from '../core/trajectory.ts';
-import { trialStatus } from '../core/trial.ts';
+import { failureReason, trialStatus } from '../core/trial.ts';
 import { releaseTrial } from '../db/model-failures.ts';
 import { loadTrialSpend } from '../db/trial-reads.ts';
 import { judgeDimensionsFor } from '../scorers/index.ts';
@@ -122,11 +122,4 @@ async function runAgent(deps: ActivityDeps, step: TrialStep, trialIndex: number)
   if (late !== null) throw late;
   // Stored from here on: a key that the agent gave away is evidence, but only its mask may be kept.
   return maskSecrets(trajectory, configuredSecrets(step.context.suite, deps.config.env));
-}
-
-/** The reason of the first deciding score that did not pass. */
-export function failureReason(
-  scores: readonly { deciding: boolean; passed: boolean | null; reason: string }[],
-): string {
-  return scores.find((score) => score.deciding && score.passed !== true)?.reason ?? 'no deciding score';
 }

@@ -2,9 +2,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { isRetried, MissingVariableError, ModelError, UserError } from '../core/errors.ts';
 import type { Stop } from '../core/evaluation.ts';
 import type { RetryPolicy } from '../core/suite.ts';
-import type { TrialKey } from '../core/trial.ts';
-import type { Db } from '../db/connect.ts';
-import { recordModelFailure, type TrialFailure } from '../db/model-failures.ts';
+import type { FailureCounter, TrialFailure } from '../db/model-failures.ts';
 import { isTransient } from '../db/transient.ts';
 import { WorkerCrashError } from '../agents/module/worker-crash.ts';
 import { isBreakersBusiness, StopError } from './breaker.ts';
@@ -27,9 +25,8 @@ const RATE_LIMIT_FACTOR = 20;
 export async function consequenceOf(
   error: unknown,
   context: {
-    db: Db;
-    key: TrialKey;
-    fence: number;
+    /** Counts the failure in Postgres and lets go of the trial: the new count, null when fenced off. */
+    count: (counter: FailureCounter) => Promise<number | null>;
     retry: RetryPolicy;
     canceled: boolean;
     shutdown: boolean;
@@ -91,7 +88,7 @@ async function count(
   context: Parameters<typeof consequenceOf>[1],
 ): Promise<Consequence> {
   const counter = COUNTER[kind] ?? 'model_failures';
-  const failures = await recordModelFailure(context.db, context.key, context.fence, counter);
+  const failures = await context.count(counter);
   if (failures === null)
     return { throw: ApplicationFailure.nonRetryable('another worker has taken this trial over', 'Fenced') };
   const allowed =
@@ -105,7 +102,7 @@ async function count(
   return retried(message, kind, asked ?? backoff(context, failures));
 }
 
-const COUNTER: Record<string, 'model_failures' | 'rate_limits' | 'deaths'> = {
+const COUNTER: Record<string, FailureCounter> = {
   rate_limit: 'rate_limits',
   overloaded: 'rate_limits',
   worker_crashed: 'deaths',

@@ -5,7 +5,7 @@ import { UserError } from '../core/errors.ts';
 import type { CallPlace, ModelReply } from '../core/model.ts';
 import type { TrialKey } from '../core/trial.ts';
 import type { Claim } from '../db/trial-rows.ts';
-import { releaseTrial } from '../db/model-failures.ts';
+import { recordModelFailure, releaseTrial } from '../db/model-failures.ts';
 import { loadJournal } from '../db/trial-reads.ts';
 import { configuredSecrets, maskError } from './configured-secrets.ts';
 import type { TrialStepInput, TrialStepResult } from './contract.ts';
@@ -115,9 +115,7 @@ async function guarded(
     );
     maskError(error, configuredSecrets(step.context.suite, deps.config.env));
     const consequence = await consequenceOf(error, {
-      db: deps.db,
-      key: step.key,
-      fence: step.claim.fence,
+      count: (counter) => recordModelFailure(deps.db, step.key, step.claim.fence, counter),
       retry: step.context.suite.retry,
       canceled: step.canceled.aborted || cancelReason() === 'CANCELLED',
       shutdown: cancelReason() === 'WORKER_SHUTDOWN',

@@ -27,3 +27,12 @@ export function trialStatus(scores: readonly Score[]): 'passed' | 'failed' | 'un
   if (deciding.some((score) => score.passed === null)) return 'unscored';
   return 'passed';
 }
+
+/** Why a trial did not pass: the reason of the score that gave its status, see {@link trialStatus}. */
+export function failureReason(scores: readonly Score[]): string {
+  const because =
+    scores.find((score) => score.violation) ??
+    scores.find((score) => score.deciding && score.passed === false) ??
+    scores.find((score) => score.deciding && score.passed === null);
+  return because?.reason ?? 'no deciding score';
+}

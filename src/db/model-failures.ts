@@ -4,12 +4,15 @@ import type { Db } from './connect.ts';
 import { escapeText } from '../core/storable-text.ts';
 import { whileTransient } from './transient.ts';
 
+/** What a trial counts apart. */
+export type FailureCounter = 'model_failures' | 'rate_limits' | 'deaths';
+
 /** Counts a failure of a trial under way and lets go of it. Returns the new count; null when fenced off. */
 export async function recordModelFailure(
   db: Db,
   key: TrialKey,
   fence: number,
-  counter: 'model_failures' | 'rate_limits' | 'deaths',
+  counter: FailureCounter,
 ): Promise<number | null> {
   const column = sql.ref(counter);
   const rows = await whileTransient(() =>

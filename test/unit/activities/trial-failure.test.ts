@@ -1,15 +1,11 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createBreaker, StopError } from '../../../src/activities/breaker.ts';
 import { CANCEL_FAILURE, STOP_FAILURE } from '../../../src/core/failure-types.ts';
 import { type Consequence, consequenceOf } from '../../../src/activities/trial-failure.ts';
 import { FencedError } from '../../../src/activities/trial-model.ts';
 import { WorkerCrashError } from '../../../src/agents/module/worker-crash.ts';
 import { MissingVariableError, ModelError, type ModelErrorKind, UserError } from '../../../src/core/errors.ts';
-import type { Db } from '../../../src/db/connect.ts';
-import { recordModelFailure } from '../../../src/db/model-failures.ts';
-
-vi.mock('../../../src/db/model-failures.ts', () => ({ recordModelFailure: vi.fn() }));
 
 const retry = { model_failures: 5, worker_deaths: 3, max_retry_after_ms: 300_000, backoff_ms: 1_000 };
 
@@ -18,19 +14,19 @@ async function consequence(
   error: unknown,
   more: { failures?: number | null; canceled?: boolean; shutdown?: boolean; random?: number } = {},
 ): Promise<Consequence & { counter: string | null }> {
-  const record = vi.mocked(recordModelFailure).mockReset();
-  record.mockResolvedValue(more.failures === undefined ? 1 : more.failures);
+  let counted: string | null = null;
   const result = await consequenceOf(error, {
-    db: {} as Db,
-    key: { evaluation_id: 'e', case_id: 'c', trial_index: 1 },
-    fence: 3,
+    count: (counter) => {
+      counted = counter;
+      return Promise.resolve(more.failures === undefined ? 1 : more.failures);
+    },
     retry,
     canceled: more.canceled ?? false,
     shutdown: more.shutdown ?? false,
     random: () => more.random ?? 0,
     worker: 'Worker 7 on here',
   });
-  return { ...result, counter: record.mock.calls[0]?.[3] ?? null };
+  return { ...result, counter: counted };
 }
 
 const failureOf = (result: Consequence): ApplicationFailure => {
