@@ -6,44 +6,14 @@ import type { Trajectory } from '../core/trajectory.ts';
 import type { LoadedSuite } from '../datasets/load-suite.ts';
 import { warningAt } from '../datasets/readers/source.ts';
 import { finaliseScores, scoreTrial } from '../scorers/index.ts';
+import { trajectoryFromMessages } from '../scorers/trajectories/from-messages.ts';
 
 /** A trial in which one unknown tool was called: every score that can be there, is. */
 const SOME_TRIAL: Trajectory = {
-  version: 1,
-  final_status: 'COMPLETED',
-  final_status_reason: null,
-  answer: null,
-  messages: [],
-  tool_calls: [
-    {
-      index: 0,
-      turn: 0,
-      id: null,
-      tool: '',
-      args: {},
-      raw_arguments: null,
-      malformed: null,
-      result: null,
-      error: null,
-      approved: null,
-      started_at_ms: 0,
-      ended_at_ms: 0,
-    },
-  ],
-  available_tools: [],
-  iterations: 1,
-  model_calls: 1,
+  ...trajectoryFromMessages([{ role: 'assistant', content: null, tool_calls: [{}] }], {
+    readToolCall: () => ({ id: null, tool: '', args: {}, rawArguments: null, malformed: null }),
+  }),
   usage: NO_USAGE,
-  sub_agents: [],
-  end_state: null,
-  unmatched_calls: [],
-  plan: null,
-  retrieved_doc_ids: null,
-  model: null,
-  time_to_first_token_ms: null,
-  approval_wait_ms: 0,
-  started_at_ms: 0,
-  ended_at_ms: 0,
 };
 
 /** Cases none of whose scores decides: their trials would all end without a verdict, and the evaluation incomplete. */

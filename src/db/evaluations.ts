@@ -160,13 +160,10 @@ export async function markEnded(
   return result.numUpdatedRows > 0n;
 }
 
-/** Removes an evaluation and everything of it. Baselines that point to it must be moved first. */
-export async function deleteEvaluation(db: Db, id: string): Promise<boolean> {
-  const result = await db.deleteFrom('evaluation').where('id', '=', id).executeTakeFirst();
-  return result.numDeletedRows > 0n;
-}
-
-/** As {@link deleteEvaluation}; false when it runs or is paused (by now), or is gone: then nothing is removed. */
+/**
+ * Removes an evaluation and everything of it. Baselines that point to it must be moved first.
+ * False when it runs or is paused (by now), or is gone: then nothing is removed.
+ */
 export async function deleteEndedEvaluation(db: Db, id: string): Promise<boolean> {
   const ended = ['completed', 'stopped', 'canceled'] as const;
   const result = await db.deleteFrom('evaluation').where('id', '=', id).where('status', 'in', ended).executeTakeFirst();

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadEvaluationResult } from '../../../src/db/results.ts';
-import { deleteEvaluation } from '../../../src/db/evaluations.ts';
+import { deleteEndedEvaluation } from '../../../src/db/evaluations.ts';
 import { ECHO, ECHO_SCRIPT, JUDGE, judgedCases, openRig, type Rig } from './support/rig.ts';
 
 let rig: Rig;
@@ -74,7 +74,7 @@ describe('verdict cache', () => {
     const parts = { cases: judgedCases(2), suite: { ...judged, trials: 3 } };
     const first = await rig.evaluate(model, parts);
     expect(await judgeCalls(first.id)).toBe(6);
-    await deleteEvaluation(rig.db, first.id);
+    expect(await deleteEndedEvaluation(rig.db, first.id)).toBe(true);
     const again = await rig.evaluate(model, parts);
     expect(await judgeCalls(again.id)).toBe(6);
   });
