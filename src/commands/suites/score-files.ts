@@ -3,7 +3,6 @@ import { createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { finished } from 'node:stream/promises';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EvalCase } from '../../core/case.ts';
 import { InputError, UserError } from '../../core/errors.ts';
 import type { CustomScorers } from '../../custom-scorers/custom-scorers.ts';
@@ -12,6 +11,7 @@ import { plural } from '../../report/format.ts';
 import type { CommandContext } from '../context.ts';
 import { readTextLines } from './json-lines.ts';
 import type { TextLine } from './json-lines.ts';
+import { scoreBlocks } from './score-blocks.ts';
 import {
   type BadRecord,
   readRecord,
@@ -20,7 +20,7 @@ import {
   scoreLine,
   scoreRecord,
 } from './score-line.ts';
-import { type ScoreThreads, startScoreThreads } from './score-threads.ts';
+import { startScoreThreads } from './score-threads.ts';
 import { ScoredLines } from './scored-lines.ts';
 
 /** Flags of `assay score`, as commander hands them over. */
@@ -39,7 +39,6 @@ const DEFAULT_SUITE: RecordedSuite = {
   tools: [],
   prices: {},
 };
-const MOST_PROBLEMS = 100;
 /** Trials in the hands of the suite's own scorers: enough for every core, few enough for any memory. */
 const TRIALS_AT_ONCE = 64;
 /** Bytes of trajectories from which threads win more time than they take to start. */
@@ -50,7 +49,7 @@ const LINES_A_BLOCK = 100;
 /**
  * `assay score`: one line of scores for each recorded trajectory, in the order recorded. Nothing is written of a file with
  * a bad line.
- * @throws InputError with every bad line at once
+ * @throws InputError with every bad line at once, up to 100 of them
  */
 export async function scoreFiles(context: CommandContext, flags: ScoreFlags): Promise<void> {
   const { suite, scorers } = await suiteOf(context, flags.suite);
@@ -66,7 +65,8 @@ export async function scoreFiles(context: CommandContext, flags: ScoreFlags): Pr
   try {
     const cases = new Map((await readCases(casesFile)).map((evalCase) => [evalCase.id, evalCase]));
     const blocks = inBlocks(readTextLines(file, flags.trajectories), scorers === null ? LINES_A_BLOCK : TRIALS_AT_ONCE);
-    if (scorers === null) await scoreBlocks(blocks, { cases, suite, threads, scored });
+    const scoreHere = (text: string): ScoredRecord | BadRecord => scoreLine(text, cases, suite);
+    if (scorers === null) await scoreBlocks(blocks, { scoreHere, threads, scored });
     else await scoreWith(scorers, blocks, { cases, suite, scored });
   } finally {
     await Promise.all([scorers?.close(), threads?.close()]);
@@ -90,53 +90,11 @@ async function* inBlocks(lines: AsyncIterable<TextLine>, size: number): AsyncGen
   if (block.length > 0) yield block;
 }
 
-interface Scoring {
-  cases: ReadonlyMap<string, EvalCase>;
-  suite: RecordedSuite;
-  scored: ScoredLines;
-}
-
-/** A block goes to a thread that is free, else it is scored here. */
-async function scoreBlocks(
-  blocks: AsyncIterable<TextLine[]>,
-  { cases, suite, scored, threads }: Scoring & { threads: ScoreThreads | null },
-): Promise<void> {
-  const queue: { block: TextLine[]; results: (ScoredRecord | BadRecord)[] | null; done: Promise<unknown> }[] = [];
-  const here = (block: TextLine[]): (ScoredRecord | BadRecord)[] =>
-    block.map(({ text }) => scoreLine(text, cases, suite));
-  const collect = (): void => {
-    while (queue[0] !== undefined && queue[0].results !== null) {
-      const { block, results } = queue[0];
-      for (const [index, line] of block.entries()) scored.add(line, results[index] as ScoredRecord | BadRecord);
-      queue.shift();
-    }
-  };
-  for await (const block of blocks) {
-    const taken = threads?.take(block.map(({ text }) => text)) ?? null;
-    const entry: (typeof queue)[number] = { block, results: null, done: Promise.resolve() };
-    queue.push(entry);
-    if (taken === null) entry.results = here(block);
-    else {
-      // A thread can run out of memory; what is wrong with a line is no error of it.
-      const done = taken.catch(() => here(block));
-      entry.done = done.then((results) => void (entry.results = results));
-    }
-    // Answers of threads are taken in between.
-    if (threads !== null) await nextTurn();
-    collect();
-    if (scored.problems.length >= MOST_PROBLEMS) return;
-  }
-  while (queue[0] !== undefined && scored.problems.length < MOST_PROBLEMS) {
-    await queue[0].done;
-    collect();
-  }
-}
-
 /** The suite's own scorers run in processes of their own: the trials of a block at once. */
 async function scoreWith(
   scorers: CustomScorers,
   blocks: AsyncIterable<TextLine[]>,
-  { cases, suite, scored }: Scoring,
+  { cases, suite, scored }: { cases: ReadonlyMap<string, EvalCase>; suite: RecordedSuite; scored: ScoredLines },
 ): Promise<void> {
   const score = async (line: TextLine): Promise<ScoredRecord | BadRecord> => {
     const record = readRecord(line.text, cases);
@@ -148,9 +106,8 @@ async function scoreWith(
     return scoreRecord(record, suite, custom);
   };
   for await (const block of blocks) {
-    const results = await Promise.all(block.map(score));
-    for (const [index, line] of block.entries()) scored.add(line, results[index] as ScoredRecord | BadRecord);
-    if (scored.problems.length >= MOST_PROBLEMS) return;
+    scored.addAll(block, await Promise.all(block.map(score)));
+    if (scored.full) return;
   }
 }
 

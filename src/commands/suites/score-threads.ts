@@ -9,8 +9,9 @@ type Results = (ScoredRecord | BadRecord)[];
 
 /** Threads that score blocks of lines beside this one. Each reads the cases for itself while this one does. */
 export interface ScoreThreads {
-  /** The block's results, from a thread that has nothing to do; null when none has. Rejects when the thread died. */
+  /** The block's results, from a thread that has room for it; null when none has. Rejects when the thread died. */
   take(texts: string[]): Promise<Results> | null;
+  /** What is not answered by then never is: nobody wants it. */
   close(): Promise<void>;
 }
 
@@ -62,6 +63,7 @@ function createThread(data: ScoreThreadData): Thread {
       return answer.promise;
     },
     async close() {
+      waiting.length = 0;
       await worker.terminate();
     },
   };

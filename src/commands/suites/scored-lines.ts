@@ -4,6 +4,9 @@ import { errorAt } from '../../datasets/readers/source.ts';
 import type { TextLine } from './json-lines.ts';
 import type { BadRecord, ScoredRecord } from './score-line.ts';
 
+/** Bad lines after which no more are looked for. */
+const MOST_PROBLEMS = 100;
+
 /** What `assay score` prints, collected line by line in the order recorded: trials are numbered, problems are placed. */
 export class ScoredLines {
   readonly lines: string[] = [];
@@ -16,7 +19,21 @@ export class ScoredLines {
     this.#file = file;
   }
 
-  add(line: TextLine, record: ScoredRecord | BadRecord): void {
+  /** So many lines are bad that what comes next is left out. */
+  get full(): boolean {
+    return this.problems.length >= MOST_PROBLEMS;
+  }
+
+  /** Lines with what was made of each. */
+  addAll(lines: readonly TextLine[], records: readonly (ScoredRecord | BadRecord)[]): void {
+    for (const [index, line] of lines.entries()) {
+      const record = records[index];
+      if (record === undefined) throw new Error(`line ${line.number} was not scored`);
+      if (!this.full) this.#add(line, record);
+    }
+  }
+
+  #add(line: TextLine, record: ScoredRecord | BadRecord): void {
     const { caseId } = record;
     const trial = caseId === null ? null : this.#takeTrial(caseId, record.trial);
     if (typeof trial === 'string') this.#note(line, ['trial'], trial);
