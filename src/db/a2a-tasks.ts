@@ -1,5 +1,7 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely';
+import type { EvaluationStatus } from '../core/evaluation.ts';
 import type { Json } from '../core/json.ts';
+import type { FinalStatus } from '../core/trajectory.ts';
 import type { Db } from './connect.ts';
 import { escapeText } from '../core/storable-text.ts';
 import { toJsonb } from './escape.ts';
@@ -115,16 +117,43 @@ export async function removeA2aPushConfig(db: Db, taskId: string, configId: stri
   await sql`update a2a_task set push_configs = ${configsBut(configId)} where id = ${escapeText(taskId)}`.execute(db);
 }
 
-/** Ids of the tasks of what is served, newest change first, ids deciding between equals. */
+/** A task in a list: what decides its state, without what it holds. */
+export interface ListedA2aTask {
+  id: string;
+  /** Milliseconds since the epoch. */
+  changed_at: number;
+  state: A2aTaskRow['state'];
+  evaluation_status: EvaluationStatus | null;
+  /** True once the evaluation has begun. */
+  begun: boolean;
+  /** Of the first trial of the case that was asked for; null too where it has no trajectory. */
+  final_status: FinalStatus | null;
+}
+
+/**
+ * The tasks of what is served, newest change first, ids deciding between equals.
+ * @param decidingCase case whose first trial's final status is given; null: none
+ */
 export async function listA2aTasks(
   db: Db,
   served: string,
-  filter: { contextId?: string } = {},
-): Promise<{ id: string; changed_at: number }[]> {
-  const context = filter.contextId === undefined ? sql`` : sql`and t.context_id = ${escapeText(filter.contextId)}`;
-  const result = await sql<{ id: string; changed_at: number }>`
-    select t.id, (extract(epoch from greatest(t.updated_at, e.started_at, e.finished_at)) * 1000)::float8 as changed_at
-    from a2a_task t left join evaluation e on e.id = t.evaluation_id
+  filter: { contextId?: string; decidingCase?: string | null } = {},
+): Promise<ListedA2aTask[]> {
+  const { contextId, decidingCase = null } = filter;
+  const context = contextId === undefined ? sql`` : sql`and t.context_id = ${escapeText(contextId)}`;
+  const joined =
+    decidingCase === null
+      ? { column: sql`null::text`, join: sql`` }
+      : {
+          column: sql`case when j.evaluation_id is not null then r.final_status end`,
+          join: sql`
+            left join trial r on r.evaluation_id = t.evaluation_id and r.case_id = ${escapeText(decidingCase)} and r.trial_index = 1
+            left join trajectory j on j.evaluation_id = r.evaluation_id and j.case_id = r.case_id and j.trial_index = 1`,
+        };
+  const result = await sql<ListedA2aTask>`
+    select t.id, (extract(epoch from greatest(t.updated_at, e.started_at, e.finished_at)) * 1000)::float8 as changed_at,
+      t.state, e.status as evaluation_status, e.started_at is not null as begun, ${joined.column} as final_status
+    from a2a_task t left join evaluation e on e.id = t.evaluation_id ${joined.join}
     where t.served = ${escapeText(served)} ${context}
     order by changed_at desc, t.id`.execute(db);
   return result.rows;

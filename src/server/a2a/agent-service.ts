@@ -14,7 +14,7 @@ import type { EvaluationRow } from '../../db/evaluations.ts';
 import { newEvaluation } from '../../db/new-evaluation.ts';
 import { loadTrialDetail } from '../../db/trial-detail.ts';
 import { artifactOf, type Content, contentOf, dataPart, INPUT_MODES, OUTPUT_MODES, textPart } from './parts.ts';
-import type { Served, TaskEnd, Turn } from './served.ts';
+import type { EvaluationEnd, Served, TaskEnd, Turn } from './served.ts';
 
 export interface AgentServiceDeps {
   context: CommandContext;
@@ -61,6 +61,8 @@ export async function createAgentService({ context, db, file }: AgentServiceDeps
       return { kind: 'start', wanted };
     },
     progress: () => Promise.resolve('working'),
+    decidingCase: CASE_ID,
+    stateOfEnd,
     end: (row) => endOf(db, row),
   };
 }
@@ -112,14 +114,19 @@ const STATES: Record<FinalStatus, TaskState> = {
   CANCELED: TaskState.TASK_STATE_CANCELED,
 };
 
+/** Whatever became of the evaluation: what the agent's one trial came to. */
+function stateOfEnd({ finalStatus }: Pick<EvaluationEnd, 'finalStatus'>): TaskState {
+  return finalStatus === null ? TaskState.TASK_STATE_FAILED : STATES[finalStatus];
+}
+
 async function endOf(db: Db, row: EvaluationRow): Promise<TaskEnd> {
   const detail = await loadTrialDetail(db, { evaluationId: row.id, caseId: CASE_ID, trialIndex: 1 });
   const trajectory = detail?.trajectory ?? null;
+  const state = stateOfEnd({ finalStatus: trajectory?.final_status ?? null });
   if (trajectory === null) {
     const why = detail?.trial.error_message ?? row.stop_message ?? 'the agent gave no answer';
-    return { state: TaskState.TASK_STATE_FAILED, text: why, artifacts: [] };
+    return { state, text: why, artifacts: [] };
   }
-  const state = STATES[trajectory.final_status];
   const text = state === TaskState.TASK_STATE_COMPLETED ? '' : (trajectory.final_status_reason ?? '');
   if (state === TaskState.TASK_STATE_INPUT_REQUIRED) {
     return { state, text: trajectory.answer ?? text, artifacts: [reportOf(trajectory)] };

@@ -3,8 +3,9 @@ import { TaskState } from '@a2a-js/sdk';
 import { RequestMalformedError } from '@a2a-js/sdk/errors';
 import { listA2aTasks } from '../../db/a2a-tasks.ts';
 import type { Db } from '../../db/connect.ts';
+import { whileTransient } from '../../db/transient.ts';
 import type { Served } from './served.ts';
-import { stateOf } from './task-view.ts';
+import { stateOfListed } from './task-view.ts';
 
 const DEFAULT_PAGE = 50;
 const LARGEST_PAGE = 100;
@@ -21,10 +22,17 @@ export async function listTasks(
   look: (id: string) => Promise<Task | null>,
 ): Promise<ListTasksResponse> {
   const { pageSize, after, afterMs } = readParams(params);
-  const places = await listA2aTasks(db, served.key, params.contextId === '' ? {} : { contextId: params.contextId });
-  const newer = places.filter((place) => afterMs === null || place.changed_at > afterMs);
   const wanted = params.status === TaskState.TASK_STATE_UNSPECIFIED ? null : params.status;
-  const ids = wanted === null ? newer.map(({ id }) => id) : await idsIn(wanted, newer, look);
+  const listed = await whileTransient(() =>
+    listA2aTasks(db, served.key, {
+      ...(params.contextId === '' ? {} : { contextId: params.contextId }),
+      decidingCase: wanted === null ? null : served.decidingCase,
+    }),
+  );
+  const ids = listed
+    .filter((task) => afterMs === null || task.changed_at > afterMs)
+    .filter((task) => wanted === null || stateOfListed(served, task) === wanted)
+    .map(({ id }) => id);
   const from = after === null ? 0 : ids.indexOf(after) + 1;
   if (after !== null && from === 0) throw new RequestMalformedError('pageToken is not one of this list.');
   const page = ids.slice(from, from + pageSize);
@@ -51,17 +59,4 @@ function readParams(params: ListTasksRequest): { pageSize: number; after: string
   }
   const after = params.pageToken === '' ? null : Buffer.from(params.pageToken, 'base64url').toString();
   return { pageSize, after, afterMs };
-}
-
-async function idsIn(
-  state: TaskState,
-  places: readonly { id: string }[],
-  look: (id: string) => Promise<Task | null>,
-): Promise<string[]> {
-  const ids: string[] = [];
-  for (const { id } of places) {
-    const task = await look(id);
-    if (task !== null && stateOf(task) === state) ids.push(id);
-  }
-  return ids;
 }

@@ -1,4 +1,5 @@
 import type { AgentSkill, Artifact, Message, TaskState } from '@a2a-js/sdk';
+import type { FinalStatus } from '../../core/trajectory.ts';
 import type { A2aTaskRow } from '../../db/a2a-tasks.ts';
 import type { NewEvaluation } from '../../db/create-evaluation.ts';
 import type { EvaluationRow } from '../../db/evaluations.ts';
@@ -20,8 +21,16 @@ export type Plan =
   /** Answered at once; there is no task. Only for a message that names none. */
   | { kind: 'reply'; text: string };
 
+/** What of an ended evaluation decides the state of its task. */
+export interface EvaluationEnd {
+  status: 'completed' | 'stopped';
+  /** Of the trial that decides ({@link Served.decidingCase}); null: there is none, or it has no trajectory. */
+  finalStatus: FinalStatus | null;
+}
+
 /** What an ended evaluation means for its task. */
 export interface TaskEnd {
+  /** As {@link Served.stateOfEnd} says. */
   state: TaskState;
   text: string;
   artifacts: Artifact[];
@@ -40,5 +49,8 @@ export interface Served {
   plan(turn: Turn): Promise<Plan>;
   /** What a running evaluation has come to. */
   progress(row: EvaluationRow): Promise<string>;
+  /** Id of the case whose first trial decides the state of an ended task; null: the evaluation's status alone does. */
+  decidingCase: string | null;
+  stateOfEnd(end: EvaluationEnd): TaskState;
   end(row: EvaluationRow): Promise<TaskEnd>;
 }

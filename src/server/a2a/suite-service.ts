@@ -15,7 +15,7 @@ import { newEvaluation } from '../../db/new-evaluation.ts';
 import { whileTransient } from '../../db/transient.ts';
 import { renderText } from '../../report/text.ts';
 import { artifactOf, type Content, contentOf, dataPart, INPUT_MODES, OUTPUT_MODES, textPart } from './parts.ts';
-import type { Served, TaskEnd, Turn } from './served.ts';
+import type { EvaluationEnd, Served, TaskEnd, Turn } from './served.ts';
 import { readSuiteRequest, type SuiteRequest } from './suite-request.ts';
 
 export interface SuiteServiceDeps {
@@ -59,6 +59,8 @@ export async function createSuiteService({ context, db, files }: SuiteServiceDep
       return { kind: 'start', wanted: wantedOf(context, loaded, request) };
     },
     progress: (row) => progressText(db, row),
+    decidingCase: null,
+    stateOfEnd,
     end: (row) => endOf(db, row),
   };
 }
@@ -132,10 +134,14 @@ async function progressText(db: Db, row: EvaluationRow): Promise<string> {
 }
 
 /** An evaluation that came to its end is a completed task, whatever its gates say: that is its result. */
+function stateOfEnd({ status }: Pick<EvaluationEnd, 'status'>): TaskState {
+  return status === 'completed' ? TaskState.TASK_STATE_COMPLETED : TaskState.TASK_STATE_FAILED;
+}
+
 async function endOf(db: Db, row: EvaluationRow): Promise<TaskEnd> {
   const report = await storedReport(db, row);
   return {
-    state: row.status === 'completed' ? TaskState.TASK_STATE_COMPLETED : TaskState.TASK_STATE_FAILED,
+    state: stateOfEnd({ status: row.status === 'completed' ? 'completed' : 'stopped' }),
     text: row.status === 'completed' ? report.verdict.summary : (row.stop_message ?? report.verdict.summary),
     artifacts: [
       artifactOf('report.txt', 'The report as text', [textPart(renderText(report, { width: 100, color: false }))]),

@@ -1,6 +1,6 @@
 import { type Artifact, Message, type Task, TaskState } from '@a2a-js/sdk';
 import { hashText } from '../../core/hash.ts';
-import type { A2aTaskRow } from '../../db/a2a-tasks.ts';
+import type { A2aTaskRow, ListedA2aTask } from '../../db/a2a-tasks.ts';
 import type { Db } from '../../db/connect.ts';
 import { type EvaluationRow, findEvaluation } from '../../db/evaluations.ts';
 import { whileTransient } from '../../db/transient.ts';
@@ -28,6 +28,33 @@ export function stateOf(task: Task): TaskState {
   return task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED;
 }
 
+const STATES_WITHOUT: Record<A2aTaskRow['state'], TaskState> = {
+  waiting: TaskState.TASK_STATE_INPUT_REQUIRED,
+  canceled: TaskState.TASK_STATE_CANCELED,
+  rejected: TaskState.TASK_STATE_REJECTED,
+  started: TaskState.TASK_STATE_SUBMITTED,
+};
+
+/** The state {@link viewTask} gives, from a row of a list. */
+export function stateOfListed(served: Pick<Served, 'stateOfEnd'>, task: Omit<ListedA2aTask, 'changed_at'>): TaskState {
+  const status = task.evaluation_status;
+  if (task.state !== 'started' || status === null) return STATES_WITHOUT[task.state];
+  switch (status) {
+    case 'running':
+    case 'paused':
+      return unendedState(task.begun);
+    case 'canceled':
+      return TaskState.TASK_STATE_CANCELED;
+    case 'completed':
+    case 'stopped':
+      return served.stateOfEnd({ status, finalStatus: task.final_status });
+  }
+}
+
+function unendedState(begun: boolean): TaskState {
+  return begun ? TaskState.TASK_STATE_WORKING : TaskState.TASK_STATE_SUBMITTED;
+}
+
 interface Status {
   state: TaskState;
   text: string;
@@ -38,7 +65,9 @@ interface Status {
 /** The task as a client sees it now, from stored rows alone: any server process gives the same. */
 export async function viewTask(db: Db, served: Served, row: A2aTaskRow): Promise<Task> {
   const { id, evaluation_id: evaluationId } = row;
-  const evaluation = evaluationId === null ? null : await whileTransient(() => findEvaluation(db, evaluationId));
+  // A task that waits for the client keeps its ended evaluation, and may be canceled then.
+  const isEvaluated = row.state === 'started' && evaluationId !== null;
+  const evaluation = isEvaluated ? await whileTransient(() => findEvaluation(db, evaluationId)) : null;
   const status = evaluation === null ? statusWithout(row) : await statusOf(served, row, evaluation);
   const place = { taskId: id, contextId: row.context_id };
   const { state, text, at } = status;
@@ -59,13 +88,7 @@ export async function viewTask(db: Db, served: Served, row: A2aTaskRow): Promise
 
 /** Before there is an evaluation. */
 function statusWithout(row: A2aTaskRow): Status {
-  const states = {
-    waiting: TaskState.TASK_STATE_INPUT_REQUIRED,
-    canceled: TaskState.TASK_STATE_CANCELED,
-    rejected: TaskState.TASK_STATE_REJECTED,
-    started: TaskState.TASK_STATE_SUBMITTED,
-  };
-  return { state: states[row.state], text: row.note ?? '', at: row.updated_at, artifacts: [] };
+  return { state: STATES_WITHOUT[row.state], text: row.note ?? '', at: row.updated_at, artifacts: [] };
 }
 
 async function statusOf(served: Served, row: A2aTaskRow, evaluation: EvaluationRow): Promise<Status> {
@@ -73,8 +96,8 @@ async function statusOf(served: Served, row: A2aTaskRow, evaluation: EvaluationR
   switch (evaluation.status) {
     case 'running':
     case 'paused': {
-      if (evaluation.started_at === null) return { state: TaskState.TASK_STATE_SUBMITTED, text: '', at, artifacts: [] };
-      return { state: TaskState.TASK_STATE_WORKING, text: await served.progress(evaluation), at, artifacts: [] };
+      const begun = evaluation.started_at !== null;
+      return { state: unendedState(begun), text: begun ? await served.progress(evaluation) : '', at, artifacts: [] };
     }
     case 'canceled': {
       const text = `canceled; what was finished is kept as evaluation ${evaluation.id}`;
