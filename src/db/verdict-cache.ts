@@ -10,6 +10,7 @@ interface CachedRow {
   key: string;
   raw_reply: string;
   model: string | null;
+  params: Json;
   evaluation_id: string;
 }
 
@@ -40,7 +41,7 @@ export function createVerdictReader(db: Db): ReadVerdicts {
 
 async function loadVerdicts(db: Db, items: (readonly string[])[]): Promise<ReadonlyMap<string, CachedRow>[]> {
   const rows = await sql<CachedRow>`
-    select c.key, c.raw_reply, c.model, c.evaluation_id from verdict_cache c
+    select c.key, c.raw_reply, c.model, c.params, c.evaluation_id from verdict_cache c
     where c.key = any(${items.flat()}::text[])`.execute(db);
   const byKey = new Map(rows.rows.map((row) => [row.key, row]));
   return items.map(

@@ -23,14 +23,18 @@ export function withAcceptedParameters(client: ModelClient): ModelClient {
     async complete(request, options) {
       const known = refused.get(request.model) ?? new Set<string>();
       refused.set(request.model, known);
+      const left = new Set(known);
       for (;;) {
-        const sent = without(request, known);
+        const sent = without(request, left);
         try {
-          return marked(await client.complete(sent, options), request, sent);
+          const reply = await client.complete(sent, options);
+          // Only now: a refusal that quotes what it was asked ("temperature in Oslo") names no parameter.
+          for (const name of left) known.add(name);
+          return marked(reply, request, sent);
         } catch (error) {
           const culprits = culpritsOf(error, sent);
           if (culprits.length === 0) throw error;
-          for (const culprit of culprits) known.add(culprit);
+          for (const culprit of culprits) left.add(culprit);
         }
       }
     },

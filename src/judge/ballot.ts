@@ -62,6 +62,7 @@ function cacheKeyOf(asked: {
   if (cache === null || cache.journaled(dimension.name, place.vote)) return null;
   const { model } = place.config;
   return verdictKey({
+    dimension: dimension.name,
     prompt_hash: prompt.hash,
     endpoint: cache.endpointOf(model),
     model,

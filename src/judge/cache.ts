@@ -1,6 +1,7 @@
 import type { ChatMessage } from '../core/case.ts';
 import { hashValue } from '../core/hash.ts';
-import type { JsonObject } from '../core/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
+import type { ModelReply } from '../core/model.ts';
 import { NO_USAGE } from '../core/trajectory.ts';
 import type { AskedDimension, JudgeAnswer } from './ask-judge.ts';
 import type { ShownData } from './copied-reply.ts';
@@ -11,6 +12,8 @@ export interface CachedVerdict {
   raw_reply: string;
   /** The model that answered, as the endpoint named it. */
   model: string | null;
+  /** The parameters as the endpoint took them then; `left_out` names what it did not take. */
+  params: Json;
   /** Where it was paid for. */
   evaluation_id: string;
 }
@@ -29,6 +32,8 @@ export interface VerdictCache {
 
 /** Everything a verdict depends on. */
 export interface VerdictIdentity {
+  /** Its reply is read by the rules of the dimension, and may be asked for by its schema. */
+  dimension: string;
   prompt_hash: string;
   endpoint: string;
   model: string;
@@ -77,5 +82,14 @@ export function answerFromCache(
     model: cached.model,
     usage: NO_USAGE,
     calls: 0,
+    leftOut: leftOutOf(cached.params),
   };
+}
+
+const LEFT_OUT = ['temperature', 'seed', 'response_format', 'json_schema'] as const;
+
+/** A verdict tells how it was come by, also when another evaluation paid for it. */
+function leftOutOf(params: Json): NonNullable<ModelReply['left_out']> {
+  const names = isJsonObject(params) && Array.isArray(params['left_out']) ? params['left_out'] : [];
+  return LEFT_OUT.filter((name) => names.includes(name));
 }

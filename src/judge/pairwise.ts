@@ -145,6 +145,7 @@ async function askOrder(order: Order): Promise<JudgeAnswer> {
   const vote = order.judge * 2 + Number(order.swapped);
   const params = paramsOf(judging.config);
   const key = verdictKey({
+    dimension: PAIRWISE,
     prompt_hash: prompt.hash,
     endpoint: judging.endpointOf(model),
     model,

@@ -49,7 +49,12 @@ test('a verdict is kept with the end of its trial, read back by key; the first o
   await end('c0', 'first \u0000 \ud800');
   await end('c1', 'second');
   expect(await read(['k1', 'k2'])).toEqual(
-    new Map([['k1', { key: 'k1', raw_reply: 'first \u0000 \ud800', model: 'm', evaluation_id: 'e' }]]),
+    new Map([
+      [
+        'k1',
+        { key: 'k1', raw_reply: 'first \u0000 \ud800', model: 'm', params: { temperature: 0 }, evaluation_id: 'e' },
+      ],
+    ]),
   );
   await keepVerdict(db, 'e', {
     key: 'k2',

@@ -81,6 +81,22 @@ describe('a judge whose model does not take every parameter', () => {
     expect(stubborn.sent).toHaveLength(2);
   });
 
+  it('a refusal that only quotes what it was asked takes no parameter from the calls after it', async () => {
+    const { client, sent } = picky([
+      {
+        has: ({ messages }) => messages.length > 0,
+        message: '400 input refused: "temperature in Oslo, seed of doubt"',
+      },
+    ]);
+    const quoted: ModelRequest = {
+      ...WANTED,
+      messages: [{ role: 'user', content: 'temperature in Oslo, seed of doubt' }],
+    };
+    await expect(client.complete(quoted, OPTIONS)).rejects.toMatchObject({ kind: 'bad_request' });
+    expect((await client.complete(WANTED, OPTIONS)).left_out).toBeUndefined();
+    expect(sent.at(-1)).toEqual(WANTED);
+  });
+
   it('the verdict is stored with the parameters that were taken', async () => {
     const config = { seed: 7, response_format: 'json_schema' as const };
     const taken = async (left_out: NonNullable<ReturnType<typeof reply>['left_out']>) =>

@@ -16,8 +16,9 @@ function memory(): { entries: Map<string, CachedVerdict>; lookups: number; keep(
     entries,
     lookups: 0,
     keep({ verdicts }) {
-      for (const { cache_key, model, raw_reply } of verdicts) {
-        if (cache_key !== null) entries.set(cache_key, { raw_reply: raw_reply ?? '', model, evaluation_id: 'first' });
+      for (const { cache_key, model, params, raw_reply } of verdicts) {
+        const entry = { raw_reply: raw_reply ?? '', model, params, evaluation_id: 'first' };
+        if (cache_key !== null) entries.set(cache_key, entry);
       }
     },
   };
@@ -28,6 +29,7 @@ interface Asking {
   config?: Partial<JudgeConfig>;
   answer?: string;
   replies?: string[];
+  judge?: ReturnType<typeof scriptedJudge>;
   options?: Partial<VerdictCache>;
 }
 
@@ -36,9 +38,9 @@ async function ask({
   config,
   answer,
   replies,
+  judge = scriptedJudge({ task_completion: (replies ?? [SUCCESS]).map((text) => reply(text)) }),
   options,
 }: Asking): Promise<JudgeTrialResult & { calls: RecordedCall[] }> {
-  const judge = scriptedJudge({ task_completion: (replies ?? [SUCCESS]).map((text) => reply(text)) });
   const result = await judgeTrial({
     evalCase: CASE,
     trajectory: trajectoryWith(answer ?? 'Order 88 is refunded.'),
@@ -105,6 +107,15 @@ describe('verdict cache', () => {
     expect([...store.entries.values()].map(({ raw_reply }) => raw_reply)).toEqual([SUCCESS]);
   });
 
+  it('a verdict given without a parameter the endpoint refused still says so when it is used again', async () => {
+    const store = memory();
+    const judge = scriptedJudge({ task_completion: [reply(SUCCESS, { left_out: ['temperature'] })] });
+    const first = await ask({ store, judge });
+    const again = await ask({ store });
+    expect(again.verdicts[0]).toMatchObject({ cached_from: 'first', params: { left_out: ['temperature'] } });
+    expect(again.verdicts[0]?.params).toEqual(first.verdicts[0]?.params);
+  });
+
   it('a kept reply that is no verdict by the rules of now is asked again', async () => {
     const store = memory();
     await ask({ store });
@@ -141,6 +152,7 @@ describe('verdict cache', () => {
 
 it('verdictKey: each part changes it, and it does not depend on the order of keys', () => {
   const identity = {
+    dimension: 'd',
     prompt_hash: 'p',
     endpoint: 'e',
     model: 'm',
@@ -152,12 +164,14 @@ it('verdictKey: each part changes it, and it does not depend on the order of key
   };
   const keys = new Set([
     verdictKey(identity),
-    ...(['prompt_hash', 'endpoint', 'model'] as const).map((part) => verdictKey({ ...identity, [part]: 'other' })),
+    ...(['dimension', 'prompt_hash', 'endpoint', 'model'] as const).map((part) =>
+      verdictKey({ ...identity, [part]: 'other' }),
+    ),
     ...(['vote', 'round', 'trial_index'] as const).map((part) => verdictKey({ ...identity, [part]: 9 })),
     verdictKey({ ...identity, params: { temperature: 1, seed: 1 } }),
     verdictKey({ ...identity, messages: [{ role: 'system', content: 'x' }] }),
   ]);
-  expect(keys.size).toBe(9);
+  expect(keys.size).toBe(10);
   expect(verdictKey({ ...identity, params: { seed: 1, temperature: 0 } })).toBe(verdictKey(identity));
   fc.assert(
     fc.property(fc.string(), fc.string(), (a, b) => {

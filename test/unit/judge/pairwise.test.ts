@@ -118,7 +118,8 @@ describe('comparePair', () => {
       ...(await judging()),
       cache: {
         lookup: async (keys) => new Map(keys.flatMap((key) => (entries.has(key) ? [[key, entries.get(key)!]] : []))),
-        keep: async ({ key, raw_reply, model }) => void entries.set(key, { raw_reply, model, evaluation_id: 'e' }),
+        keep: async ({ key, raw_reply, model, params }) =>
+          void entries.set(key, { raw_reply, model, params, evaluation_id: 'e' }),
       },
     };
     const first = await comparePair(pair(BAD, GOOD), cached);
