@@ -11,6 +11,7 @@ import type { ActivityDeps } from './deps.ts';
 import { deterministicScores } from './deterministic-scores.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
 import type { HandOver } from './hand-over.ts';
+import { endWithoutJudge } from './judge-trial.ts';
 import { timedOutByPostgres } from './timed-out-by-postgres.ts';
 import { ended, type GivenUp, runTrialStep, type TrialStep } from './trial-step.ts';
 
@@ -25,7 +26,11 @@ export function createRunAgent(
       role: 'agent',
       handed: null,
       work: (step) => agentStep(deps, step, input, handOver),
-      giveUp: (trial, error) => storeErrored(deps, trial, error),
+      // Of a trial that was killed with its judge the trajectory is there, and what the deterministic scorers find in it stands.
+      giveUp: (trial, error) =>
+        trial.claim.trajectory_fence === null
+          ? storeErrored(deps, trial, error)
+          : endWithoutJudge(deps, trial, error, null),
     });
 }
 

@@ -88,6 +88,26 @@ describe('a judge that is given up', () => {
   });
 });
 
+test('a trial whose worker keeps dying with the judge is scored by what needs none, also where the agent’s step finds it', async () => {
+  const rules = [{ ...BROKEN_JUDGE, when: { model: 'scripted-judge' } }, ECHO];
+  const model = await rig.model({ model: 'scripted-1', rules });
+  const suite = { judge: { dimensions: ['task_completion'] }, retry: { backoff_ms: 5, model_failures: 1 } };
+  const row = await rig.evaluate(model, { cases: judgedCases(2), suite });
+  expect(await trialsByStatus(rig.db, row.id)).toEqual({ unscored: 2 });
+  await reopenTrials(rig.db, row.id, { failed: false });
+  await sql`update trial set deaths = 9 where evaluation_id = ${row.id}`.execute(rig.db);
+  await rig.resume(row.id);
+  await rig.ended(row.id);
+  const trials = await sql<{ status: string; error_kind: string; scores: number }>`
+    select t.status, t.error_kind, (select count(*) from score s where s.evaluation_id = t.evaluation_id and s.case_id = t.case_id) as scores
+    from trial t where t.evaluation_id = ${row.id}`.execute(rig.db);
+  for (const trial of trials.rows) {
+    expect(trial).toMatchObject({ status: 'unscored', error_kind: 'worker_crashed' });
+    expect(trial.scores).toBeGreaterThan(0);
+  }
+  expect(trials.rows).toHaveLength(2);
+});
+
 test('retry --failed runs the agent anew; the earlier calls stay counted as money spent', async () => {
   const wrongOnce = {
     name: 'wrong-once',
