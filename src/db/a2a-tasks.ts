@@ -1,7 +1,8 @@
-import { sql, type RawBuilder, type Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import type { EvaluationStatus } from '../core/evaluation.ts';
 import type { Json } from '../core/json.ts';
 import type { FinalStatus } from '../core/trajectory.ts';
+import { type NewA2aPush, withA2aPush } from './a2a-pushes.ts';
 import type { Db } from './connect.ts';
 import { escapeText } from '../core/storable-text.ts';
 import { toJsonb } from './escape.ts';
@@ -55,29 +56,32 @@ export async function a2aTasksOfContext(db: Db, served: string, contextId: strin
 }
 
 /** What changes in a task. */
-export type A2aTaskChange = Partial<
-  Pick<NewA2aTask, 'evaluation_id' | 'state' | 'note' | 'history' | 'push_configs'>
-> & {
-  pushed?: string;
+export type A2aTaskChange = Partial<Pick<NewA2aTask, 'evaluation_id' | 'state' | 'note' | 'history'>> & {
+  /** A webhook more. */
+  push?: NewA2aPush;
 };
 
 /** What a task must still be for a change to happen: of two messages that come together one is first. */
 export type A2aTaskState = Pick<A2aTaskRow, 'state' | 'evaluation_id'>;
 
-/** Changes a task. @returns false when it is not `from` any more: then nothing is changed */
+/**
+ * Changes a task. One statement: what is set in it at the same moment is kept.
+ * @returns false when it is not `from` any more, or has as many webhooks as it may: then nothing is changed
+ */
 export async function changeA2aTask(db: Db, id: string, change: A2aTaskChange, from?: A2aTaskState): Promise<boolean> {
-  const { note, history, push_configs: configs, ...rest } = change;
+  const { note, history, push, ...rest } = change;
+  const added = push === undefined ? null : withA2aPush(push);
   let query = db
     .updateTable('a2a_task')
     .set({
       ...rest,
       ...(note === undefined ? {} : { note: note === null ? null : escapeText(note) }),
       ...(history === undefined ? {} : { history: toJsonb(history) }),
-      ...(configs === undefined ? {} : { push_configs: toJsonb(configs) }),
-      // What was told to somebody is no change of the task.
+      ...(added === null ? {} : { push_configs: added.configs }),
       ...(change.state === undefined && history === undefined ? {} : { updated_at: sql<Date>`now()` }),
     })
     .where('id', '=', id);
+  if (added !== null) query = query.where(added.fits);
   if (from !== undefined) {
     query = query.where('state', '=', from.state);
     query =
@@ -87,34 +91,6 @@ export async function changeA2aTask(db: Db, id: string, change: A2aTaskChange, f
   }
   const result = await query.executeTakeFirst();
   return result.numUpdatedRows > 0n;
-}
-
-/** The push configurations of the row but the one of this id, as jsonb. */
-function configsBut(configId: string): RawBuilder<unknown> {
-  return sql`coalesce((
-    select jsonb_agg(one order by place) from jsonb_array_elements(push_configs) with ordinality as stored (one, place)
-    where one -> 'config' ->> 'id' is distinct from ${escapeText(configId)}), '[]'::jsonb)`;
-}
-
-/**
- * Adds a push configuration, in the place of one of the same id. One statement: of two at once none is lost.
- * @returns false when the task has `most` others, or is none: then nothing is changed
- */
-export async function addA2aPushConfig(
-  db: Db,
-  taskId: string,
-  stored: { id: string; config: Json; most: number },
-): Promise<boolean> {
-  const others = configsBut(stored.id);
-  const result = await sql`
-    update a2a_task set push_configs = ${others} || ${toJsonb([stored.config])}::jsonb
-    where id = ${escapeText(taskId)} and jsonb_array_length(${others}) < ${stored.most}`.execute(db);
-  return (result.numAffectedRows ?? 0n) > 0n;
-}
-
-/** Removes the push configuration of this id, if the task has it. */
-export async function removeA2aPushConfig(db: Db, taskId: string, configId: string): Promise<void> {
-  await sql`update a2a_task set push_configs = ${configsBut(configId)} where id = ${escapeText(taskId)}`.execute(db);
 }
 
 /** A task in a list: what decides its state, without what it holds. */

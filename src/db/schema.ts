@@ -272,6 +272,9 @@ export interface A2aTaskTable {
   push_configs: Stored<Json[]>;
   /** State that was last told to those who asked to be told. */
   pushed: string | null;
+  /** Server process that tells the webhooks, and until when nobody else may. */
+  pusher: string | null;
+  pusher_until: Date | null;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
 }

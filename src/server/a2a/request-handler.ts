@@ -23,7 +23,7 @@ import type { Db } from '../../db/connect.ts';
 import { whileTransient } from '../../db/transient.ts';
 import { closedSignal } from './client-user.ts';
 import { listTasks } from './list-tasks.ts';
-import { configJson, createPushConfigs, type PushConfigs, withId } from './push-configs.ts';
+import { createPushConfigs, newPush, type PushConfigs, requireRoom } from './push-configs.ts';
 import type { Served } from './served.ts';
 import type { Taken, TaskStarter } from './start-task.ts';
 import { isTerminal, stateOf, viewTask } from './task-view.ts';
@@ -92,9 +92,9 @@ function messageMethods(
     const task = message.taskId === '' ? null : await tasks.require(message.taskId);
     if (task !== null) requireWaiting(message, task, await tasks.view(task));
     const push = params.configuration?.taskPushNotificationConfig;
-    const configs =
-      push === undefined ? [] : [configJson(withId(push, context.requestedVersion), context.requestedVersion)];
-    const taken = await deps.starter.take(message, task, configs);
+    const config = push === undefined ? null : newPush(push, context.requestedVersion);
+    if (config !== null && task !== null) requireRoom(task, config);
+    const taken = await deps.starter.take(message, task, config);
     if ('taskId' in taken) deps.pushed(taken.taskId);
     return taken;
   };

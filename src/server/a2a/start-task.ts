@@ -16,6 +16,7 @@ import {
   countRunningA2aTasks,
   insertA2aTask,
 } from '../../db/a2a-tasks.ts';
+import type { NewA2aPush } from '../../db/a2a-pushes.ts';
 import type { Db } from '../../db/connect.ts';
 import { insertEvaluation, type NewEvaluation } from '../../db/create-evaluation.ts';
 import { type EvaluationRow, requireEvaluation } from '../../db/evaluations.ts';
@@ -28,7 +29,7 @@ export interface TaskStarter {
    * Takes a message into a task, a new one for `task` null: its evaluation is stored and started, or the task waits for
    * what is missing, or the message is answered without a task.
    */
-  take(message: Message, task: A2aTaskRow | null, push: Json[]): Promise<Taken>;
+  take(message: Message, task: A2aTaskRow | null, push: NewA2aPush | null): Promise<Taken>;
   /** @throws TaskNotCancelableError when it has ended, by a cancel or otherwise */
   cancel(row: A2aTaskRow, view: Task): Promise<void>;
 }
@@ -101,7 +102,7 @@ interface Place {
   contextId: string;
   task: A2aTaskRow | null;
   history: Json[];
-  push: Json[];
+  push: NewA2aPush | null;
 }
 
 /** What was said so far, the question the task waited with included. */
@@ -164,9 +165,9 @@ async function store(
   change: Pick<A2aTaskRow, 'state' | 'note' | 'evaluation_id'>,
 ): Promise<boolean> {
   if (task !== null) {
-    const configs = push.length === 0 ? {} : { push_configs: [...task.push_configs, ...push] };
-    return changeA2aTask(db, id, { ...change, ...configs, history }, task);
+    return changeA2aTask(db, id, { ...change, ...(push === null ? {} : { push }), history }, task);
   }
-  await insertA2aTask(db, { id, context_id: contextId, served: served.key, history, push_configs: push, ...change });
+  const configs = push === null ? [] : [push.config];
+  await insertA2aTask(db, { id, context_id: contextId, served: served.key, history, push_configs: configs, ...change });
   return true;
 }
