@@ -1,7 +1,10 @@
 import type { Config } from '../config.ts';
 import { EXIT, UserError } from '../core/errors.ts';
 import type { Db } from '../db/connect.ts';
+import type { Patience } from '../db/patience.ts';
 import type { CommandContext } from './context.ts';
+import { interruptible, unlessAborted } from './interruptible.ts';
+import { commandPatience } from './patience.ts';
 
 /** A command's access to Postgres alone. */
 export interface Database {
@@ -10,6 +13,8 @@ export interface Database {
   /** Contains a password: not for logs. */
   url: string;
   embedded: boolean;
+  /** For what is asked over a connection of its own. */
+  patience: Patience;
 }
 
 /**
@@ -24,23 +29,32 @@ export async function withDatabase<T>(context: CommandContext, work: (database: 
     import('../db/prepare-schema.ts'),
   ]);
   const config = readConfig(context.env, context.cwd);
-  const opened = await openDatabase(context, config);
-  try {
-    await prepareSchema(opened.databaseUrl, { embedded: config.databaseUrl === undefined });
-    const db = connect(opened.databaseUrl, { poolSize: 4 });
+  const embedded = config.databaseUrl === undefined;
+  const patience = commandPatience(context);
+  return interruptible(context, async ({ signal }) => {
+    const opened = await openDatabase(context, config, signal);
+    const url = opened.databaseUrl;
     try {
-      return await work({ config, db, url: opened.databaseUrl, embedded: config.databaseUrl === undefined });
+      await unlessAborted(signal, prepareSchema(url, { embedded, patience }));
+      const db = connect(url, { poolSize: 4, patience });
+      try {
+        return await unlessAborted(signal, work({ config, db, url, embedded, patience }));
+      } finally {
+        // Work that was interrupted may go on with its connections; they end with the process.
+        const closed = db.destroy();
+        if (!signal.aborted) await closed;
+        else closed.catch(() => undefined);
+      }
     } finally {
-      await db.destroy();
+      await opened.release();
     }
-  } finally {
-    await opened.release();
-  }
+  });
 }
 
 async function openDatabase(
   context: CommandContext,
   config: Config,
+  signal: AbortSignal,
 ): Promise<{ databaseUrl: string; release(): Promise<void> }> {
   if (config.databaseUrl !== undefined) return { databaseUrl: config.databaseUrl, release: () => Promise.resolve() };
   const { ensureDatabaseOnly, recordedStack } = await import('../local/stack.ts');
@@ -50,5 +64,6 @@ async function openDatabase(
       exitCode: EXIT.usage,
     });
   }
-  return ensureDatabaseOnly({ home: config.home, env: context.env, log: (line) => context.stderr(`${line}\n`) });
+  const log = (line: string): void => context.stderr(`${line}\n`);
+  return ensureDatabaseOnly({ home: config.home, env: context.env, log, signal });
 }

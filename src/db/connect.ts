@@ -2,6 +2,8 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { unescapeText } from '../core/storable-text.ts';
 import { fromJsonb } from './escape.ts';
+import type { Patience } from './patience.ts';
+import { createPatientDriver } from './patient-driver.ts';
 import type { Database } from './schema.ts';
 
 export type Db = Kysely<Database>;
@@ -37,11 +39,23 @@ export interface ConnectOptions {
    * there are. Default false.
    */
   alwaysByIndex?: boolean;
+  /** Waits for a Postgres that is away, where it is safe. Default: the first failure is passed on. */
+  patience?: Patience;
 }
 
 /** Opens a pool. No connection is made until the first query. */
 export function connect(databaseUrl: string, options: ConnectOptions = {}): Db {
-  return new Kysely<Database>({ dialect: new PostgresDialect({ pool: createPool(databaseUrl, options) }) });
+  const dialect = new PostgresDialect({ pool: createPool(databaseUrl, options) });
+  const { patience } = options;
+  if (patience === undefined) return new Kysely<Database>({ dialect });
+  return new Kysely<Database>({
+    dialect: {
+      createDriver: () => createPatientDriver(dialect.createDriver(), patience),
+      createQueryCompiler: () => dialect.createQueryCompiler(),
+      createAdapter: () => dialect.createAdapter(),
+      createIntrospector: (db) => dialect.createIntrospector(db),
+    },
+  });
 }
 
 function createPool(databaseUrl: string, options: ConnectOptions): pg.Pool {

@@ -6,6 +6,7 @@ import { installedPackage } from '../core/installed-package.ts';
 import { OtherSchemaError, UserError } from '../core/errors.ts';
 import { connect, type Db } from './connect.ts';
 import { migrationHashes, storedHashes, storeHashes } from './migration-hashes.ts';
+import type { Patience } from './patience.ts';
 import { whileTransient } from './transient.ts';
 
 /** Beside src/ in a checkout, beside dist/src/ in the package. */
@@ -52,13 +53,16 @@ export interface MigrationStatus {
 
 /**
  * Which migrations are applied, which wait, and which this version does not know.
- * @param patienceMs how long to wait for a Postgres that is starting or restarting; default 10,000.
+ * @param patience with a Postgres that is starting or restarting; default 10 s without a word.
  * @throws UserError (exit 4) when it cannot be used.
  */
-export async function migrationStatus(databaseUrl: string, patienceMs = 10_000): Promise<MigrationStatus> {
+export async function migrationStatus(
+  databaseUrl: string,
+  patience: Patience = (operation) => whileTransient(operation, 10_000),
+): Promise<MigrationStatus> {
   const db = connect(databaseUrl, { poolSize: 1 });
   try {
-    return await whileTransient(() => readStatus(db), patienceMs);
+    return await patience(() => readStatus(db));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new UserError(`Postgres cannot be used: ${message}`, {
@@ -72,8 +76,8 @@ export async function migrationStatus(databaseUrl: string, patienceMs = 10_000):
 }
 
 /** @throws UserError when the schema is not the one this version works with. */
-export async function requireCurrentSchema(databaseUrl: string): Promise<void> {
-  requireCurrent(await migrationStatus(databaseUrl));
+export async function requireCurrentSchema(databaseUrl: string, patience?: Patience): Promise<void> {
+  requireCurrent(await migrationStatus(databaseUrl, patience));
 }
 
 /** @throws UserError when the status is not that of the schema this version works with. */

@@ -1,4 +1,5 @@
 import { migrate, migrationStatus, requireCurrent } from './migrate.ts';
+import type { Patience } from './patience.ts';
 
 /**
  * Makes the schema ready for a command. An embedded or empty database is migrated at once; a shared one that lags
@@ -7,9 +8,9 @@ import { migrate, migrationStatus, requireCurrent } from './migrate.ts';
  */
 export async function prepareSchema(
   databaseUrl: string,
-  options: { embedded: boolean },
+  options: { embedded: boolean; patience?: Patience },
 ): Promise<{ applied: string[] }> {
-  const status = await migrationStatus(databaseUrl);
+  const status = await migrationStatus(databaseUrl, options.patience);
   if (status.pending.length > 0 && (options.embedded || status.applied.length === 0)) return migrate(databaseUrl);
   requireCurrent(status);
   return { applied: [] };

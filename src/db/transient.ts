@@ -35,12 +35,12 @@ export async function whileTransient<T>(
   patienceMs = 60_000,
   wait: (ms: number) => Promise<unknown> = sleep,
 ): Promise<T> {
-  const deadline = Date.now() + patienceMs;
+  const deadline = performance.now() + patienceMs;
   for (let delay = 50; ; delay = Math.min(delay * 2, 1_000)) {
     try {
       return await operation();
     } catch (error) {
-      if (!isTransient(error) || Date.now() + delay > deadline) throw error;
+      if (!isTransient(error) || performance.now() + delay > deadline) throw error;
       await wait(delay);
     }
   }

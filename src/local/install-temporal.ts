@@ -19,9 +19,14 @@ const BUILD_TIMEOUT_MS = 900_000;
 /**
  * Puts the Temporal CLI into the cache: downloads the official archive, else builds it with Go.
  * Two processes that install at the same time share one installation.
+ * @param signal ends it when it is aborted; its reason is thrown
  * @throws UserError exit code 4, naming what was tried and every other choice.
  */
-export async function installTemporal(env: Env, log: (line: string) => void): Promise<string> {
+export async function installTemporal(
+  env: Env,
+  log: (line: string) => void,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<string> {
   const target = cachedTemporal(env);
   const folder = dirname(target);
   try {
@@ -29,15 +34,18 @@ export async function installTemporal(env: Env, log: (line: string) => void): Pr
   } catch (error) {
     throw describeFileError(error, folder);
   }
-  const lock = { what: `the installation of Temporal in ${folder}`, log, timeoutMs: BUILD_TIMEOUT_MS };
+  const lock = { what: `the installation of Temporal in ${folder}`, log, timeoutMs: BUILD_TIMEOUT_MS, signal };
   return withLock(join(folder, 'lock'), lock, async () => {
     if (existsSync(target)) return target;
     log(`no Temporal CLI on this machine: downloading ${TEMPORAL_CLI_VERSION} into ${folder}`);
-    const downloadFailure = await attempt(() => download(target, env));
+    const downloadFailure = await attempt(() => download(target, env, signal));
+    signal.throwIfAborted();
     if (downloadFailure === null) return target;
     log(`the download failed (${downloadFailure})`);
     const go = findOnPath('go', env);
-    const buildFailure = go === null ? 'Go is not installed' : await attempt(() => build(go, target, env, log));
+    const buildFailure =
+      go === null ? 'Go is not installed' : await attempt(() => build(go, target, { env, log, signal }));
+    signal.throwIfAborted();
     if (buildFailure === null) return target;
     throw noTemporal(downloadFailure, buildFailure);
   });
@@ -73,7 +81,7 @@ export function tarOf(platform: string, env: Env): string {
   return `${env['SystemRoot'] ?? env['SYSTEMROOT'] ?? 'C:\\Windows'}\\System32\\tar.exe`;
 }
 
-async function download(target: string, env: Env): Promise<void> {
+async function download(target: string, env: Env, signal: AbortSignal): Promise<void> {
   const controller = new AbortController();
   const deadline = setTimeout(
     () => controller.abort(new Error(`no answer within ${CONNECT_TIMEOUT_MS / 1000} s`)),
@@ -82,11 +90,13 @@ async function download(target: string, env: Env): Promise<void> {
   const draft = `${target}.${randomBytes(4).toString('hex')}`;
   mkdirSync(draft);
   try {
-    const response = await fetch(archiveUrl(process.platform, process.arch), { signal: controller.signal });
+    const response = await fetch(archiveUrl(process.platform, process.arch), {
+      signal: AbortSignal.any([controller.signal, signal]),
+    });
     clearTimeout(deadline);
     if (!response.ok || response.body === null) throw new Error(`HTTP ${response.status}`);
     const archive = join(draft, 'archive');
-    const wholeDownload = AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS);
+    const wholeDownload = AbortSignal.any([AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS), signal]);
     await pipeline(Readable.fromWeb(response.body), createWriteStream(archive), { signal: wholeDownload });
     await promisify(execFile)(tarOf(process.platform, env), ['-xf', archive, '-C', draft]);
     const unpacked = join(draft, executable('temporal'));
@@ -99,7 +109,11 @@ async function download(target: string, env: Env): Promise<void> {
   }
 }
 
-async function build(go: string, target: string, env: Env, log: (line: string) => void): Promise<void> {
+async function build(
+  go: string,
+  target: string,
+  { env, log, signal }: { env: Env; log: (line: string) => void; signal: AbortSignal },
+): Promise<void> {
   const source = `github.com/temporalio/cli/cmd/temporal@${TEMPORAL_CLI_VERSION}`;
   log(`building it with ${go} install ${source}: this takes 3 to 10 minutes, once`);
   const begin = performance.now();
@@ -107,7 +121,7 @@ async function build(go: string, target: string, env: Env, log: (line: string) =
     log(`still building Temporal (${Math.round((performance.now() - begin) / 1000)} s)`);
   }, 20_000);
   try {
-    await goInstall(go, source, dirname(target), env);
+    await goInstall(go, source, dirname(target), env, signal);
   } finally {
     clearInterval(progress);
   }
@@ -115,11 +129,18 @@ async function build(go: string, target: string, env: Env, log: (line: string) =
 }
 
 /** Runs `go install SOURCE` with the result going to `folder`. */
-export async function goInstall(go: string, source: string, folder: string, env: Env): Promise<void> {
+export async function goInstall(
+  go: string,
+  source: string,
+  folder: string,
+  env: Env,
+  signal?: AbortSignal,
+): Promise<void> {
   const child = spawn(go, ['install', source], {
     env: { ...env, GOBIN: folder, GOFLAGS: '-buildvcs=false' },
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: BUILD_TIMEOUT_MS,
+    signal,
   });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -16,6 +16,8 @@ export interface LockOptions {
   /** Bound on waiting for the lock, in milliseconds. Default 120,000. */
   timeoutMs?: number;
   clock?: Clock;
+  /** Ends the wait when it is aborted; its reason is thrown. */
+  signal?: AbortSignal | undefined;
 }
 
 /** A lock whose content cannot be read (torn by a full disk) is given this long, in milliseconds, before it is stale. */
@@ -43,6 +45,7 @@ async function acquire(path: string, options: LockOptions): Promise<Holder> {
   const begin = clock.now();
   let told = false;
   for (;;) {
+    options.signal?.throwIfAborted();
     if (createExclusively(path, holder)) return holder;
     const current = readHolder(path);
     if (isStale(path, current)) {

@@ -92,22 +92,28 @@ export function findPostmaster(dataDir: string): { identity: ProcessIdentity; po
   return ours ? { identity, port } : null;
 }
 
+interface StartOptions {
+  log: (line: string) => void;
+  /** Gives the start up when it is aborted. */
+  signal?: AbortSignal | undefined;
+}
+
 /** Starts Postgres on its data folder (created on first use) and waits until it answers. Call it under the stack's lock. */
 export async function startPostgres(
   home: string,
   place: PostgresPlace,
   port: number,
-  log: (line: string) => void,
+  { log, signal }: StartOptions,
 ): Promise<ProcessIdentity> {
-  await createCluster(home, place, log);
+  await createCluster(home, place, { log, signal });
   const logFile = join(home, 'logs', 'postgres.log');
   const deadline = performance.now() + START_TIMEOUT_MS;
   for (;;) {
     clearLeftovers(place.dataDir);
     const started = await launch(place, port, logFile);
     try {
-      await waitUntilReady(home, port, started, logFile, log);
-      await waitForDatabase(embeddedDatabaseUrl(home, port), { logFile, log });
+      await waitUntilReady(home, port, started, { logFile, log, signal });
+      await waitForDatabase(embeddedDatabaseUrl(home, port), { logFile, log, signal });
     } catch (error) {
       if (started.ended() === null) await stopProcess(started.identity, 'SIGINT', 5000);
       // Backends of a killed server hold its shared memory for a moment; then a new one refuses to start.
@@ -128,7 +134,7 @@ export async function startPostgres(
  */
 export async function waitForDatabase(
   databaseUrl: string,
-  wait: { logFile: string; log: (line: string) => void; clock?: Clock },
+  wait: StartOptions & { logFile: string; clock?: Clock },
 ): Promise<void> {
   const { port } = new URL(databaseUrl);
   await waitFor({
@@ -136,6 +142,7 @@ export async function waitForDatabase(
     probe: () => tryEnsureDatabase(databaseUrl),
     timeoutMs: START_TIMEOUT_MS,
     log: wait.log,
+    signal: wait.signal,
     hint: `The machine may be too busy; try again. See ${wait.logFile}, or set DATABASE_URL to a Postgres of your own.`,
     ...(wait.clock === undefined ? {} : { clock: wait.clock }),
   });
@@ -157,8 +164,7 @@ async function waitUntilReady(
   home: string,
   port: number,
   started: DetachedProcess,
-  logFile: string,
-  log: (line: string) => void,
+  { logFile, log, signal }: StartOptions & { logFile: string },
 ): Promise<void> {
   await waitFor({
     what: `Postgres at 127.0.0.1:${port}`,
@@ -166,6 +172,7 @@ async function waitUntilReady(
     timeoutMs: START_TIMEOUT_MS,
     intervalMs: 25,
     log,
+    signal,
     hint: `See ${logFile}, or set DATABASE_URL to a Postgres of your own.`,
     gaveUp: () => {
       const reason = started.ended();
@@ -198,7 +205,7 @@ function clearLeftovers(dataDir: string): void {
   for (const backend of findByWorkingFolder(dataDir)) signalProcess(backend, 'SIGQUIT');
 }
 
-async function createCluster(home: string, place: PostgresPlace, log: (line: string) => void): Promise<void> {
+async function createCluster(home: string, place: PostgresPlace, { log, signal }: StartOptions): Promise<void> {
   if (existsSync(place.dataDir)) return checkVersion(place);
   log('creating the Postgres data folder');
   const password = randomBytes(18).toString('base64url');
@@ -214,18 +221,24 @@ async function createCluster(home: string, place: PostgresPlace, log: (line: str
       chownSync(draft, place.user.uid, place.user.gid);
       chownSync(passwordFile, place.user.uid, place.user.gid);
     }
-    await runInitdb(place, draft, passwordFile);
+    await runInitdb(place, draft, passwordFile, signal);
     writeFileSync(passwordPath(home), `${password}\n`, { mode: 0o600 });
     renameSync(draft, place.dataDir);
   } catch (error) {
     throw describeFileError(error, place.dataDir);
   } finally {
     rmSync(passwordFile, { force: true });
-    rmSync(draft, { recursive: true, force: true });
+    // The children of an initdb that was ended write for a moment longer.
+    rmSync(draft, { recursive: true, force: true, maxRetries: 10, retryDelay: 30 });
   }
 }
 
-async function runInitdb(place: PostgresPlace, dataDir: string, passwordFile: string): Promise<void> {
+async function runInitdb(
+  place: PostgresPlace,
+  dataDir: string,
+  passwordFile: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const args = ['-D', dataDir, '-U', USER, `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
   args.push('--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-sync');
   try {
@@ -233,6 +246,7 @@ async function runInitdb(place: PostgresPlace, dataDir: string, passwordFile: st
       env: serverEnvironment(place),
       cwd: dataDir,
       timeout: 60_000,
+      signal,
       ...(place.user === null ? {} : { uid: place.user.uid, gid: place.user.gid }),
     });
   } catch (error) {

@@ -24,6 +24,8 @@ export interface BringUpOptions {
   keepPorts: boolean;
   log: (line: string) => void;
   env: Env;
+  /** Gives the start up when it is aborted: what was being started is stopped, and its reason is thrown. */
+  signal?: AbortSignal | undefined;
 }
 
 /** A running server that gives no answer for this long, in milliseconds, is hung: it is ended and started again. */
@@ -41,6 +43,8 @@ export async function bringUp(options: BringUpOptions): Promise<StackRecord> {
     options.wanted.postgres ? bringUpPostgres(options, record.postgres, (postgres) => save({ postgres })) : null,
     options.wanted.temporal ? bringUpTemporal(options, record.temporal, (temporal) => save({ temporal })) : null,
   ]);
+  // What a server said when it was stopped is no failure of its own.
+  options.signal?.throwIfAborted();
   for (const result of results) if (result.status === 'rejected') throw result.reason;
   return record;
 }
@@ -95,7 +99,7 @@ async function bringUpPostgres(
   const port = await pick(options, 'Postgres', options.ports?.postgres, recorded?.port, new Set());
   const draft = { process: null, port, dataDir, version: place.version };
   save(draft);
-  const identity = await startPostgres(options.home, { ...place, dataDir }, port, options.log);
+  const identity = await startPostgres(options.home, { ...place, dataDir }, port, options);
   save({ ...draft, process: identity });
 }
 
@@ -114,14 +118,14 @@ async function bringUpTemporal(
     }
     await endHung('Temporal', living, stopTemporal, options.log);
   }
-  const { home, log, env } = options;
-  const binary = findInstalledTemporal(env, options.temporalBin) ?? (await installTemporal(env, log));
+  const { home, log, env, signal } = options;
+  const binary = findInstalledTemporal(env, options.temporalBin) ?? (await installTemporal(env, log, signal));
   const port = await pick(options, 'Temporal', options.ports?.temporal, recorded?.port, new Set());
   const uiPort = await pick(options, 'the Temporal UI', options.ports?.ui, recorded?.uiPort, new Set([port]));
   const draft = { process: null, port, uiPort, dataFile, binary };
   // Saved before the start too: if we are killed in between, the next one knows on which port the orphan listens.
   save(draft);
-  const identity = await startTemporal({ home, binary, dataFile, port, uiPort, env, log });
+  const identity = await startTemporal({ home, binary, dataFile, port, uiPort, env, log, signal });
   save({ ...draft, process: identity });
 }
 

@@ -34,6 +34,11 @@ export interface StackOptions {
   /** Gets one line for each thing the user should know. */
   log: (line: string) => void;
   env: Env;
+  /**
+   * Aborted: the start is given up, what it has started and nobody else uses is stopped, and the signal's reason is
+   * thrown. It means nothing afterwards.
+   */
+  signal?: AbortSignal | undefined;
   /** Restart an embedded server that dies while this process uses it. Default true. */
   supervise?: boolean;
 }
@@ -65,12 +70,13 @@ const EXISTING_TEMPORAL_TIMEOUT_MS = 30_000;
  */
 export async function ensureStack(options: StackOptions): Promise<Stack> {
   const plan = planStack(options);
-  if (plan.external !== null) await waitForExisting(plan.external, options.log);
+  if (plan.external !== null) await waitForExisting(plan.external, options);
   // Before the lock: building Temporal takes minutes, and others may only want to leave meanwhile.
   else await ensureTemporalInstalled(options);
   const record = plan.embedded.temporal || plan.embedded.postgres ? await joinStack(options, plan) : null;
   try {
     const stack = describeStack(options, plan, record?.record ?? null);
+    options.signal?.throwIfAborted();
     await prepareTemporal(plan.external ?? temporalTarget(options.env, stack.temporalAddress));
     const supervisor = record !== null && options.supervise !== false ? superviseStack(options, plan.embedded) : null;
     return { ...stack, release: releaseOnce(options, record?.user ?? null, supervisor) };
@@ -82,11 +88,11 @@ export async function ensureStack(options: StackOptions): Promise<Stack> {
 
 /** The Postgres alone, for what needs no Temporal (migrations, SQL). `databaseUrl` and DATABASE_URL are not looked at. */
 export async function ensureDatabaseOnly(
-  options: Pick<StackOptions, 'home' | 'log' | 'env'>,
+  options: Pick<StackOptions, 'home' | 'log' | 'env' | 'signal'>,
 ): Promise<Pick<Stack, 'databaseUrl' | 'release'>> {
   const plan: StackPlan = { external: null, databaseUrl: null, embedded: { temporal: false, postgres: true } };
   const { record, user } = await joinStack(options, plan);
-  const release = releaseOnce(options, user, null);
+  const release = releaseOnce(options, user, superviseStack(options, plan.embedded));
   try {
     return { databaseUrl: embeddedDatabaseUrl(options.home, portOf(record.postgres)), release };
   } catch (error) {
@@ -112,17 +118,23 @@ function planStack(options: StackOptions): StackPlan {
   };
 }
 
-async function waitForExisting(target: TemporalTarget, log: (line: string) => void): Promise<void> {
+async function waitForExisting(
+  target: TemporalTarget,
+  { log, signal }: Pick<StackOptions, 'log' | 'signal'>,
+): Promise<void> {
   await waitForTemporal({
     ...target,
     log,
+    signal,
     timeoutMs: EXISTING_TEMPORAL_TIMEOUT_MS,
     hint: 'Check TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE and its TLS or API key, or unset TEMPORAL_ADDRESS to use the embedded Temporal.',
   });
 }
 
 async function ensureTemporalInstalled(options: StackOptions): Promise<void> {
-  if (findInstalledTemporal(options.env, options.temporalBin) === null) await installTemporal(options.env, options.log);
+  if (findInstalledTemporal(options.env, options.temporalBin) === null) {
+    await installTemporal(options.env, options.log, options.signal);
+  }
 }
 
 async function prepareTemporal(target: TemporalTarget): Promise<void> {
@@ -138,7 +150,8 @@ async function prepareTemporal(target: TemporalTarget): Promise<void> {
 /** Registers this process as a user of the stack and brings up what is missing. */
 async function joinStack(options: StackOptions, plan: StackPlan): Promise<{ record: StackRecord; user: string }> {
   prepareHome(options.home);
-  return locked(options, async () => {
+  const { home, log, signal } = options;
+  return withLock(join(home, 'lock'), { what: `the stack in ${home}`, log, signal }, async () => {
     const user = registerUser(options.home);
     try {
       return { record: await bringUp({ ...options, wanted: plan.embedded, keepPorts: false }), user };

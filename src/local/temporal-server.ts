@@ -45,6 +45,7 @@ export interface TemporalLaunch {
   uiPort: number;
   env: Env;
   log: (line: string) => void;
+  signal?: AbortSignal | undefined;
 }
 
 /** Starts the embedded server and waits until its `default` namespace answers. Call it under the stack's lock. */
@@ -77,6 +78,7 @@ async function waitUntilHealthy(launch: TemporalLaunch, started: DetachedProcess
       `See ${logFile}, or set TEMPORAL_ADDRESS to a Temporal of your own. If it cannot open its data (another version ` +
       `of the CLI wrote it), remove ${launch.dataFile}*: results are in Postgres, and \`assay resume\` goes on from there.`,
     timeoutMs: START_TIMEOUT_MS,
+    signal: launch.signal,
     gaveUp: () => {
       const reason = started.ended();
       return reason === null ? null : `${reason}\n${started.lastLines()}`;
@@ -116,6 +118,7 @@ export interface TemporalWait {
   /** Bound in milliseconds. */
   timeoutMs: number;
   gaveUp?: () => string | null;
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -130,6 +133,7 @@ export async function waitForTemporal(wait: TemporalWait): Promise<void> {
     intervalMs: 25,
     log: wait.log,
     hint: wait.hint,
+    signal: wait.signal,
     ...(wait.gaveUp === undefined ? {} : { gaveUp: wait.gaveUp }),
   });
 }

@@ -26,6 +26,8 @@ export interface WaitOptions {
   /** A text when waiting is pointless (the process has ended); ends the wait at once. */
   gaveUp?: () => string | null;
   clock?: Clock;
+  /** Ends the wait when it is aborted; its reason is thrown. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -37,6 +39,7 @@ export async function waitFor(options: WaitOptions): Promise<void> {
   const begin = clock.now();
   let told = false;
   for (;;) {
+    options.signal?.throwIfAborted();
     const notReady = await options.probe();
     if (notReady === null) return;
     const gaveUp = options.gaveUp?.() ?? null;

@@ -11,6 +11,7 @@ import type { CommandContext } from '../context.ts';
 import { type Database, withDatabase } from '../database.ts';
 import { ExitSignal } from '../exit-signal.ts';
 import { shownAddress } from '../stack/shown-address.ts';
+import { stopSignal } from '../stop-signal.ts';
 import { tableWidth } from '../table-width.ts';
 
 export interface SqlFlags {
@@ -45,9 +46,11 @@ export function statementOf(query: string): string {
 }
 
 async function printRows(context: CommandContext, database: Database, text: string, flags: SqlFlags): Promise<void> {
-  const result = await readOnlyQuery(database.url, text, { limit: flags.limit }).catch((error: unknown) => {
-    throw refused(error);
-  });
+  const result = await database
+    .patience(() => readOnlyQuery(database.url, text, { limit: flags.limit }))
+    .catch((error: unknown) => {
+      throw refused(error);
+    });
   if (flags.json === true) context.stdout(rowsJson(result));
   else context.stdout(rowsText(result, tableWidth(context)));
   if (result.more) context.stderr(`only the first ${flags.limit} rows; --limit asks for more\n`);
@@ -151,10 +154,12 @@ async function openPsql(context: CommandContext, databaseUrl: string, text: stri
     stdio: 'inherit',
     env: { ...env, PGPASSWORD: password } as NodeJS.ProcessEnv,
   });
+  // Ctrl-C is psql's, which cancels a statement with it.
+  const ignored = stopSignal({ signals: ['SIGINT'], leave: () => undefined });
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on('error', (error) => reject(psqlMissing(error)));
     child.on('exit', (exit) => resolve(exit));
-  });
+  }).finally(() => ignored.dispose());
   if (code !== 0) throw new ExitSignal(EXIT.usage);
 }
 

@@ -7,6 +7,7 @@ import { type EvaluationRow, findEvaluation } from '../../db/evaluations.ts';
 import type { CommandContext } from '../context.ts';
 import { ExitSignal } from '../exit-signal.ts';
 import { followEvaluation, Interrupted } from './follow.ts';
+import { unlessAborted } from '../interruptible.ts';
 import type { Session } from '../session.ts';
 import { stopSignal } from '../stop-signal.ts';
 import { whileUnavailable } from '../stack/while-unavailable.ts';
@@ -27,12 +28,13 @@ export async function conclude(
   const interrupt = stopSignal({
     onFirst: () => context.stderr('\nstopping … (Ctrl-C again to leave at once)\n'),
   });
-  // Its worker may be starting still: the workflow waits for it.
-  const started = whileUnavailable(() => startEvaluation(session.client, session.config.taskQueue, row));
-  started.catch(() => undefined);
-  const worker = await options.worker;
+  let worker: RunningWorker | null = null;
   try {
-    await started;
+    // Its worker may be starting still: the workflow waits for it.
+    const started = whileUnavailable(() => startEvaluation(session.client, session.config.taskQueue, row));
+    started.catch(() => undefined);
+    worker = await unlessStopped(interrupt.signal, options.worker ?? Promise.resolve(null));
+    await unlessStopped(interrupt.signal, started);
     const following = followEvaluation(context, session, row.id, {
       signal: interrupt.signal,
       quiet: options.json && !context.isTty,
@@ -46,12 +48,19 @@ export async function conclude(
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error;
     const now = await findEvaluation(session.db, row.id);
-    context.stderr(interruptedText(row.id, now?.status ?? null, worker !== null));
+    context.stderr(interruptedText(row.id, now?.status ?? null, options.worker !== null));
     throw new ExitSignal(EXIT.interrupted);
   } finally {
     await worker?.stop();
     interrupt.dispose();
   }
+}
+
+/** A worker that was still starting is not waited for: it ends with this process, and has taken no trial. */
+async function unlessStopped<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return unlessAborted(signal, work).catch((error: unknown) => {
+    throw error === signal.reason ? new Interrupted() : error;
+  });
 }
 
 /**

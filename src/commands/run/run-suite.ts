@@ -7,6 +7,7 @@ import { type EvaluationRow, findEvaluation, reopenEvaluation } from '../../db/e
 import { joinEvaluation } from '../../db/join-evaluation.ts';
 import { newEvaluation } from '../../db/new-evaluation.ts';
 import { setConcurrency } from '../../db/set-concurrency.ts';
+import { COMMAND_PATIENCE_MS } from '../../db/patience.ts';
 import { whileTransient } from '../../db/transient.ts';
 import { plural } from '../../report/format.ts';
 import type { CommandContext } from '../context.ts';
@@ -18,11 +19,8 @@ import { preloadWorker, startOwnWorker } from '../stack/own-worker.ts';
 import { requireEndpoint } from './require-endpoint.ts';
 import { requireScorers } from './require-scorers.ts';
 import type { RunFlags } from './run-flags.ts';
-import { openSession, type Session } from '../session.ts';
+import { type Session, withSession } from '../session.ts';
 import { undecidedWarning } from '../undecided-cases.ts';
-
-/** How long a Postgres that is away may keep an evaluation from being stored, in milliseconds. */
-const START_PATIENCE_MS = 30_000;
 
 /** Runs a suite to its report. Sets the exit code through `ExitSignal`. */
 export async function runSuite(context: CommandContext, suiteFile: string, flags: RunFlags): Promise<void> {
@@ -46,11 +44,8 @@ export async function runSuite(context: CommandContext, suiteFile: string, flags
     return;
   }
   requireEndpoint(context, wanted);
-  const opening = openSession(context);
   const worksHere = flags.worker && flags.detach !== true;
-  if (worksHere) preloadWorker();
-  const session = await opening;
-  try {
+  const running = withSession(context, async (session) => {
     const worker = worksHere ? startOwnWorker(context, session) : null;
     const row = await stored(context, session, wanted, flags).catch(async (error: unknown) => {
       await worker?.then((one) => one.stop()).catch(() => undefined);
@@ -58,14 +53,14 @@ export async function runSuite(context: CommandContext, suiteFile: string, flags
     });
     if (flags.detach === true) await detach(context, session, row);
     else await conclude(context, session, row, { worker, json: flags.json === true });
-  } finally {
-    await session.close();
-  }
+  });
+  if (worksHere) preloadWorker();
+  await running;
 }
 
-/** A Postgres that is being restarted just now is waited for; each step can be repeated. */
+/** Where Postgres goes away in the middle of a step, it is repeated: each one can be. */
 async function stored(...args: Parameters<typeof joinOrCreate>): Promise<EvaluationRow> {
-  return whileTransient(() => joinOrCreate(...args), START_PATIENCE_MS);
+  return whileTransient(() => joinOrCreate(...args), COMMAND_PATIENCE_MS);
 }
 
 function optionsOf(flags: RunFlags): Partial<Parameters<typeof newEvaluation>[1]> {

@@ -4,6 +4,8 @@ import { requireCurrentSchema } from '../../db/migrate.ts';
 import { ensureStack } from '../../local/stack.ts';
 import { startWorker } from '../../worker.ts';
 import type { CommandContext } from '../context.ts';
+import { unlessAborted } from '../interruptible.ts';
+import { commandPatience } from '../patience.ts';
 import { type StopSignal, stopSignal } from '../stop-signal.ts';
 
 /** Runs a worker until SIGTERM or SIGINT. */
@@ -17,6 +19,9 @@ export async function serveWorker(
   });
   try {
     await serveUntil(stop, context, options, log);
+  } catch (error) {
+    // Stopped while it was starting: that is what was asked for.
+    if (error !== stop.signal.reason) throw error;
   } finally {
     stop.dispose();
   }
@@ -29,10 +34,11 @@ async function serveUntil(
   log: (line: string) => void,
 ): Promise<void> {
   const config = readConfig(context.env, context.cwd);
-  const stack = await ensureStack({ home: config.home, env: context.env, log });
+  const { signal } = stop;
+  const stack = await ensureStack({ home: config.home, env: context.env, log, signal });
   try {
-    await requireCurrentSchema(stack.databaseUrl);
-    const worker = await startWorker({
+    await unlessAborted(signal, requireCurrentSchema(stack.databaseUrl, commandPatience(context)));
+    const starting = startWorker({
       config: {
         ...config,
         namespace: stack.namespace,
@@ -44,6 +50,7 @@ async function serveUntil(
       log,
       queues: options.queues,
     });
+    const worker = await unlessAborted(signal, starting);
     context.stdout('READY\n');
     try {
       await Promise.race([stop.asked, worker.failed.catch(died)]);

@@ -6,6 +6,7 @@ import type { ServeOptions } from '../../server/serve.ts';
 import type { RunningWorker } from '../../worker.ts';
 import type { CommandContext } from '../context.ts';
 import { whole } from '../flag-parsers.ts';
+import { unlessAborted } from '../interruptible.ts';
 import type { Session } from '../session.ts';
 import { type StopSignal, stopSignal } from '../stop-signal.ts';
 
@@ -57,6 +58,9 @@ export function registerServe(program: Command, context: CommandContext): void {
       const stop = stopSignal({ onFirst: () => context.stderr('stopping … (Ctrl-C again to leave at once)\n') });
       try {
         await serveUntil(stop, context, suites, flags);
+      } catch (error) {
+        // Stopped while it was starting: that is what was asked for.
+        if (error !== stop.signal.reason) throw error;
       } finally {
         stop.dispose();
       }
@@ -82,10 +86,10 @@ async function serveUntil(
       hint: '`assay serve suite.yaml`, or `assay serve --agent suite.yaml`',
     });
   }
-  const session = await openSession(context);
+  const session = await openSession(context, stop.signal);
   try {
-    const served = await servedOf(context, session, suites, flags.agent);
-    const worker = flags.worker ? await startWorker(context, session) : null;
+    const served = await unlessAborted(stop.signal, servedOf(context, session, suites, flags.agent));
+    const worker = flags.worker ? await unlessAborted(stop.signal, startWorker(context, session)) : null;
     try {
       const server = await serveA2a(context, session, served, options);
       say(context, server.url, flags.json === true);

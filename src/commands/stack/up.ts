@@ -3,6 +3,8 @@ import type { Config } from '../../config.ts';
 import type { Stack, StackPorts } from '../../local/stack.ts';
 import type { RunningWorker } from '../../worker.ts';
 import type { CommandContext } from '../context.ts';
+import { unlessAborted } from '../interruptible.ts';
+import { commandPatience } from '../patience.ts';
 import { shownAddress } from './shown-address.ts';
 import { type StopSignal, stopSignal } from '../stop-signal.ts';
 
@@ -56,6 +58,9 @@ async function runUp(config: Config, flags: UpFlags, context: CommandContext): P
   const alive = setInterval(() => undefined, 60_000);
   try {
     await upUntil(ended, config, flags, context);
+  } catch (error) {
+    // Stopped while it was starting: that is what was asked for.
+    if (error !== ended.signal.reason) throw error;
   } finally {
     clearInterval(alive);
     ended.dispose();
@@ -66,12 +71,14 @@ async function runUp(config: Config, flags: UpFlags, context: CommandContext): P
 async function upUntil(ended: StopSignal, config: Config, flags: UpFlags, context: CommandContext): Promise<void> {
   const { ensureStack } = await import('../../local/stack.ts');
   const log = (line: string): void => context.stderr(`${line}\n`);
-  const stack = await ensureStack({ home: config.home, ports: portsOf(flags), log, env: context.env });
+  const { signal } = ended;
+  const stack = await ensureStack({ home: config.home, ports: portsOf(flags), log, env: context.env, signal });
   let worker: RunningWorker | null = null;
   try {
     const { prepareSchema } = await import('../../db/prepare-schema.ts');
-    await prepareSchema(stack.databaseUrl, { embedded: stack.embedded.postgres });
-    if (flags.worker) worker = await startWorkerOn(stack, config, context);
+    const preparing = { embedded: stack.embedded.postgres, patience: commandPatience(context) };
+    await unlessAborted(signal, prepareSchema(stack.databaseUrl, preparing));
+    if (flags.worker) worker = await unlessAborted(signal, startWorkerOn(stack, config, context));
     const where = addresses(stack, flags);
     context.stdout(flags.json === true ? `${JSON.stringify(where)}\n` : renderAddresses(where));
     const reasons: Promise<void>[] = [ended.asked];

@@ -49,3 +49,18 @@ test('it listens until it is disposed, to the signals it was given', () => {
   expect(source.listenerCount('SIGHUP')).toBe(0);
   expect(seen).toEqual(['first']);
 });
+
+test('of several the newest alone hears, and the one before it again after that', () => {
+  const source = new EventEmitter();
+  const seen: string[] = [];
+  const outer = stopSignal({ source, onFirst: () => seen.push('outer') });
+  const inner = stopSignal({ source, onFirst: () => seen.push('inner') });
+  source.emit('SIGINT');
+  expect(seen).toEqual(['inner']);
+  expect(outer.signal.aborted).toBe(false);
+  inner.dispose();
+  source.emit('SIGINT');
+  expect(seen).toEqual(['inner', 'outer']);
+  expect(outer.signal.reason).toMatchObject({ exitCode: 130 });
+  outer.dispose();
+});
