@@ -1,14 +1,14 @@
 import type { CustomScorer } from 'assay';
 
-/** Every document named in square brackets is one of the case's, and every expected document is named. */
+/** Every document named in square brackets is one of the case's, and every expected document is named. With none expected
+ *  that leaves the first half: null, since it decides, would leave the trial without a verdict. */
 const citations: CustomScorer = ({ evalCase, trajectory }) => {
   const wanted = evalCase.expected.doc_ids ?? [];
   const known = new Set((evalCase.context?.documents ?? []).map((document) => document.id));
-  if (wanted.length === 0) return { value: null, reason: 'the case names no document to be cited' };
   const cited = [...(trajectory.answer ?? '').matchAll(/\[([\w-]+)\]/g)].map((match) => match[1] ?? '');
   const invented = cited.filter((id) => !known.has(id));
   const found = wanted.filter((id) => cited.includes(id));
-  const value = invented.length > 0 ? 0 : found.length / wanted.length;
+  const value = invented.length > 0 ? 0 : wanted.length === 0 ? 1 : found.length / wanted.length;
   const reason =
     invented.length > 0
       ? `cites ${invented.join(', ')}, which the case does not have`

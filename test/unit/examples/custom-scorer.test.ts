@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { registerLint } from '../../../src/commands/suites/lint.ts';
 import { registerScore } from '../../../src/commands/suites/score.ts';
 import { runCommand } from '../commands/command-harness.ts';
-import { EXAMPLES } from './run-example.ts';
+import { readScript } from '../../../src/scripted-model/read-script.ts';
+import { EXAMPLES, loadExample, runExample } from './run-example.ts';
 
 const cwd = path.join(EXAMPLES, 'custom-scorer');
 
@@ -38,3 +39,13 @@ test('examples/custom-scorer: recorded answers are scored by the suite’s own s
     ],
   ]);
 });
+
+test('examples/custom-scorer: passes, with one flaky case, and every trial has a verdict', async () => {
+  const loaded = await loadExample('custom-scorer');
+  const { trials, verdict } = await runExample(loaded, await readScript(path.join(cwd, 'model.yaml')));
+  const notPassed = trials.filter(({ status }) => status !== 'passed');
+  expect(notPassed.map((one) => [one.evalCase.id, one.trialIndex, one.status])).toEqual([
+    ['ticket-class', 2, 'failed'],
+  ]);
+  expect(verdict).toMatchObject({ exit_code: 0 });
+}, 60_000);

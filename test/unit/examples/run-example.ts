@@ -11,6 +11,7 @@ import { latencyMs } from '../../../src/core/trajectory.ts';
 import type { Trajectory } from '../../../src/core/trajectory.ts';
 import { trialStatus } from '../../../src/core/trial.ts';
 import type { TrialStatus } from '../../../src/core/trial.ts';
+import { createCustomScorers, type CustomScorers } from '../../../src/custom-scorers/custom-scorers.ts';
 import { loadSuite } from '../../../src/datasets/load-suite.ts';
 import type { LoadedSuite } from '../../../src/datasets/load-suite.ts';
 import { sleep } from '../../../src/agents/sleep.ts';
@@ -18,6 +19,7 @@ import { judgeTrial } from '../../../src/judge/judge-trial.ts';
 import { loadPrompts } from '../../../src/judge/load-prompts.ts';
 import type { PromptSet } from '../../../src/judge/prompt.ts';
 import { finaliseScores, scoreTrial } from '../../../src/scorers/index.ts';
+import type { ScoreDraft } from '../../../src/scorers/scorer.ts';
 import { openDimensions } from '../../../src/scorers/judged.ts';
 import type { Script } from '../../../src/scripted-model/script.ts';
 import { startScriptedModel } from '../../../src/scripted-model/server.ts';
@@ -76,13 +78,28 @@ export async function runExample(loaded: LoadedSuite, script: Script): Promise<E
   }
 }
 
-async function runTrial(
+async function ownScores(
   { suite, suiteRoot }: LoadedSuite,
+  input: Parameters<CustomScorers['score']>[0],
+  signal: AbortSignal,
+): Promise<ScoreDraft[]> {
+  if (suite.scorers === undefined) return [];
+  const scorers = createCustomScorers(suite.scorers, { suiteRoot, env: process.env, maxProcesses: 1 });
+  try {
+    return await scorers.score(input, signal);
+  } finally {
+    await scorers.close();
+  }
+}
+
+async function runTrial(
+  loaded: LoadedSuite,
   evalCase: EvalCase,
   trialIndex: number,
   model: TrialModel,
   prompts: PromptSet,
 ): Promise<ExampleTrial> {
+  const { suite, suiteRoot } = loaded;
   const { signal } = new AbortController();
   // Time passes where a mock takes it, and is not waited for: a tool's delay is latency all the same.
   let clock = 0;
@@ -95,7 +112,8 @@ async function runTrial(
   });
   const trajectory = await agent.run({ evalCase, trialIndex, suite, suiteRoot, model, signal, now: () => clock });
   const costUsd = costOf(trajectory.usage, trajectory.model, suite.prices);
-  const deterministic = scoreTrial({ evalCase, trajectory, suite, costUsd });
+  const own = await ownScores(loaded, { evalCase, trajectory, suite }, signal);
+  const deterministic = scoreTrial({ evalCase, trajectory, suite, costUsd }, own);
   const dimensions = openDimensions(evalCase, suite, deterministic);
   const judged =
     suite.judge === null
