@@ -21,11 +21,13 @@ function shorten(reason: string, columns: number): string {
   return endOf(head, headRoom) + truncate(wanted, wantedRoom) + truncate(got, gotRoom);
 }
 
-/** The end of a text in at most `columns`, after `… `; where it can, it begins with a whole word. */
+/** The end of a text in at most `columns`, after `… `; where it can, it begins with a whole word, not inside brackets. */
 function endOf(text: string, columns: number): string {
   const cut = truncateStart(text, columns);
   if (cut === text) return text;
-  const word = cut.indexOf(' ');
+  const partOfWord = cut.indexOf(' ');
+  const bracketEnd = /^ [^ (]*\)[,;:]?(?= )/.exec(cut.slice(partOfWord))?.[0].length ?? 0;
+  const word = partOfWord + bracketEnd;
   return word > 0 && word < cut.length - 1 ? `…${cut.slice(word)}` : cut;
 }
 

@@ -24,6 +24,13 @@ test('what leads up to the wrong values is cut between words', () => {
   }
 });
 
+test('what leads up to the wrong values never begins inside brackets', () => {
+  for (let width = 66; width <= 120; width++) {
+    const [, kept = ''] = /…(.*?)wanted /.exec(wrapReason(LEAD, LONG, width, 2).join(' ')) ?? [];
+    expect(kept).not.toMatch(/^ *[^ (]*\)/);
+  }
+});
+
 test('what fits stays whole; another reason is cut at its end', () => {
   expect(wrapReason('', 'wanted 7, got 30', 72, 2)).toEqual(['wanted 7, got 30']);
   const prose = 'word '.repeat(60).trim();
