@@ -1,6 +1,4 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -11,6 +9,7 @@ import { notifyCancel } from '../../../src/db/evaluations.ts';
 import { runCommand } from '../../unit/commands/command-harness.ts';
 import { echoCases, openRig, type Rig } from '../workflows/support/rig.ts';
 import { loadTrials } from '../workflows/support/reads.ts';
+import { type Answer, type CountingService, echo, send, startCountingService } from './counting-service.ts';
 
 const NOWHERE = { url: 'http://127.0.0.1:1/v1' };
 let rig: Rig;
@@ -31,34 +30,12 @@ afterEach(() => {
   close = null;
 });
 
-type Answer = (n: number, request: number, response: ServerResponse) => void;
-
-/** A service that is asked `say N.`; counts its requests a case. */
-async function serve(answer: Answer): Promise<{ url: string; requests: Map<number, number> }> {
-  const requests = new Map<number, number>();
-  const server = createServer((request, response) => {
-    let text = '';
-    request.on('data', (part: Buffer) => (text += part.toString()));
-    request.on('end', () => {
-      const { input } = JSON.parse(text) as { input: string };
-      const n = Number(/\d+/.exec(input)?.[0]);
-      requests.set(n, (requests.get(n) ?? 0) + 1);
-      answer(n, requests.get(n) ?? 0, response);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  close = () => {
-    server.closeAllConnections();
-    server.close();
-  };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/agent`, requests };
+/** Closed after the test. */
+async function serve(answer: Answer): Promise<CountingService> {
+  const service = await startCountingService(answer);
+  close = () => service.close();
+  return service;
 }
-
-const send = (response: ServerResponse, body: unknown, status = 200): void => {
-  response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(body));
-};
-const echo: Answer = (n, _request, response) => send(response, { answer: `echo ${n}.` });
 
 describe('http', () => {
   test('R7: what drops in the middle is tried again; what always fails is errored; the rest passes', async () => {
