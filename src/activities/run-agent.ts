@@ -118,7 +118,7 @@ async function runAgent(deps: ActivityDeps, step: TrialStep, trialIndex: number)
     suiteRoot: step.context.suiteRoot,
     model: step.model,
     signal: step.signal,
-    now: deps.now,
+    now: step.model.now,
   });
   const failure = step.model.failure();
   if (failure !== null) throw failure;

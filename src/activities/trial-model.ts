@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ModelError } from '../core/errors.ts';
 import { hashValue } from '../core/hash.ts';
 import type { CallPlace, ModelClient, ModelReply, ModelRequest, TrialModel } from '../core/model.ts';
@@ -30,6 +31,8 @@ interface RecordingModel extends TrialModel {
   spent(role: 'agent' | 'judge'): Spent;
   /** What ended the trial; null when nothing did. */
   failure(): unknown;
+  /** The clock of the trial: replayed replies take the time they took when they were made. Milliseconds since the epoch. */
+  now(): number;
   /** Milliseconds, so far, in which the trial could not go on because its calls were being stored. */
   waitedForJournal(): number;
   /** True when the journal had a call at this place. */
@@ -63,6 +66,7 @@ export function createTrialModel(options: {
   }
   const diverged = new Set<string>();
   const spending = createSpending();
+  const clock = createClock(options.now);
   let failed: unknown = null;
   let underWay = 0;
   const records = createRecords(options.writer, options.now, (error) => (failed ??= error));
@@ -75,6 +79,7 @@ export function createTrialModel(options: {
     // An agent of the user's own may swallow the error of a call; the trial is run again all the same.
     failure: () => failed,
     waitedForJournal: records.waited,
+    now: clock.now,
     async complete(request: ModelRequest, { place, signal, timeoutMs }) {
       const conversation = placeText(place);
       const hash = hashValue(request);
@@ -83,6 +88,7 @@ export function createTrialModel(options: {
         costOf(reply.usage, priced(reply, request, options.prices), options.prices);
       if (known !== undefined && known.request_hash === hash) {
         spending.add(place.role, known.response, price(known.response));
+        await clock.pass(known.latency_ms);
         return { ...known.response, replayed: true };
       }
       diverged.add(conversation);
@@ -103,6 +109,20 @@ export function createTrialModel(options: {
       if (underWay > 0 || options.isLast?.(place, reply) !== true) await records.write();
       spending.add(place.role, reply, cost);
       return reply;
+    },
+  };
+}
+
+/** A clock that can be told of time which passed in an earlier attempt at the same work. */
+function createClock(now: () => number): { now(): number; pass(ms: number): Promise<void> } {
+  let ahead = 0;
+  return {
+    now: () => now() + ahead,
+    async pass(ms) {
+      const end = now() + ahead + ms;
+      // Calls that were under way side by side begin in one turn, and pass their time together.
+      await nextTurn();
+      ahead = Math.max(ahead, end - now());
     },
   };
 }

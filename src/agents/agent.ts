@@ -14,7 +14,7 @@ export interface AgentInput {
   model: TrialModel;
   /** Aborted on cancel: every model call and child process ends within a second. */
   signal: AbortSignal;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch; after an interruption, as if what is replayed had taken its time again. */
   now: () => number;
 }
 

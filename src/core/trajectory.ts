@@ -195,7 +195,8 @@ export interface Trajectory {
   ended_at_ms: number;
 }
 
-/** Wall time of the agent in milliseconds, approval waits left out. */
-export function latencyMs(trajectory: Trajectory): number {
-  return Math.max(0, trajectory.ended_at_ms - trajectory.started_at_ms - trajectory.approval_wait_ms);
+/** Wall time of the agent in milliseconds, approval waits left out; null when no times were recorded: both are 0 then. */
+export function latencyMs(trajectory: Trajectory): number | null {
+  const { started_at_ms: start, ended_at_ms: end, approval_wait_ms: waited } = trajectory;
+  return start === 0 && end === 0 ? null : Math.max(0, end - start - waited);
 }

@@ -16,6 +16,8 @@ export interface JournaledCall {
   sequence: number;
   request_hash: string;
   response: ModelReply;
+  /** Milliseconds it took when it was made. */
+  latency_ms: number;
 }
 
 /** Model calls of a trial that were paid for already. */
@@ -23,7 +25,7 @@ export async function loadJournal(db: Db, key: TrialKey): Promise<JournaledCall[
   return whileTransient(() =>
     db
       .selectFrom('model_call')
-      .select(['role', 'path', 'dimension', 'vote', 'sequence', 'request_hash', 'response'])
+      .select(['role', 'path', 'dimension', 'vote', 'sequence', 'request_hash', 'response', 'latency_ms'])
       .where('evaluation_id', '=', key.evaluation_id)
       .where('case_id', '=', escapeText(key.case_id))
       .where('trial_index', '=', key.trial_index)

@@ -104,12 +104,13 @@ export const usageColumns = (usage: Usage): Record<string, number | null> => ({
 });
 
 export function trajectoryColumns(trajectory: Trajectory): Record<string, unknown> {
+  const latency = latencyMs(trajectory);
   return {
     final_status: trajectory.final_status,
     iterations: trajectory.iterations,
     tool_calls: trajectory.tool_calls.length,
     ...usageColumns(trajectory.usage),
-    latency_ms: Math.round(latencyMs(trajectory)),
+    latency_ms: latency === null ? null : Math.round(latency),
     first_token_ms: trajectory.time_to_first_token_ms === null ? null : Math.round(trajectory.time_to_first_token_ms),
   };
 }

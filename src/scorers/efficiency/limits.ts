@@ -19,17 +19,12 @@ const LIMITS: readonly Limit[] = [
   {
     name: 'max_latency_ms',
     unit: 'ms',
-    read: ({ trajectory }) => (hasTimes(trajectory) ? latencyMs(trajectory) : null),
+    read: ({ trajectory }) => latencyMs(trajectory),
   },
   { name: 'max_cost', unit: 'US dollars', read: ({ costUsd }) => costUsd },
 ];
 
 export const LIMIT_SCORERS: ReadonlySet<string> = new Set(LIMITS.map(({ name }) => name));
-
-/** Recorded messages carry no times: both are 0 then. */
-function hasTimes(trajectory: ScoringInput['trajectory']): boolean {
-  return trajectory.started_at_ms !== 0 || trajectory.ended_at_ms !== 0;
-}
 
 /** The declared limits of a case, one score each: 1 within, 0 beyond, null when the quantity is not known. */
 export const limits: Scorer = (input) =>

@@ -32,10 +32,11 @@ const place = (sequence: number, more: Partial<CallPlace> = {}): CallPlace => ({
   sequence,
   ...more,
 });
-const journaled = (at: CallPlace, request: ModelRequest, response: ModelReply): JournaledCall => ({
+const journaled = (at: CallPlace, request: ModelRequest, response: ModelReply, tookMs = 0): JournaledCall => ({
   ...at,
   request_hash: hashValue(request),
   response,
+  latency_ms: tookMs,
 });
 
 /** The model of a trial with this journal; `asked` are the requests that reached the endpoint. */
@@ -96,6 +97,28 @@ test('a call is made, journaled under its place and fence, and counted', async (
   expect(model.spent('agent')).toEqual({ costUsd: 14, tokens: 10 });
   expect(model.spent('judge')).toEqual({ costUsd: 0, tokens: 0 });
   expect(model.failure()).toBeNull();
+});
+
+test('what is replayed takes the time it took: an interrupted trial is no faster than another', async () => {
+  const sub = (path: string): CallPlace => place(0, { path });
+  const { model, call } = setUp(
+    [
+      journaled(place(0), ask('a'), replyTo('old a'), 300),
+      journaled(place(1), ask('b'), replyTo('old b'), 200),
+      journaled(sub('x'), ask('c'), replyTo('old c'), 1_000),
+      journaled(sub('y'), ask('d'), replyTo('old d'), 700),
+    ],
+    { now: () => 5_000 },
+  );
+  expect(model.now()).toBe(5_000);
+  await call('a', place(0));
+  await call('b', place(1));
+  expect(model.now()).toBe(5_500);
+  // Sub-agents side by side.
+  await Promise.all([call('c', sub('x')), call('d', sub('y'))]);
+  expect(model.now()).toBe(6_500);
+  await call('new', place(2));
+  expect(model.now()).toBe(6_500);
 });
 
 test('R13: what is in the journal is replayed, and the first missing call is made', async () => {
