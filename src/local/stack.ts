@@ -71,8 +71,12 @@ const EXISTING_TEMPORAL_TIMEOUT_MS = 30_000;
 export async function ensureStack(options: StackOptions): Promise<Stack> {
   const plan = planStack(options);
   if (plan.external !== null) await waitForExisting(plan.external, options);
-  // Before the lock: building Temporal takes minutes, and others may only want to leave meanwhile.
-  else await ensureTemporalInstalled(options);
+  else {
+    // A folder that cannot be used is said now, not after minutes of building.
+    prepareHome(options.home);
+    // Before the lock: building Temporal takes minutes, and others may only want to leave meanwhile.
+    await ensureTemporalInstalled(options);
+  }
   const record = plan.embedded.temporal || plan.embedded.postgres ? await joinStack(options, plan) : null;
   try {
     const stack = describeStack(options, plan, record?.record ?? null);
