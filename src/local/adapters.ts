@@ -89,7 +89,7 @@ export function createAdapters(config: Config): Adapters {
 /** What to do when the key is refused. Local endpoints need none: that it is not set counts only then. */
 function keyAdvice(variable: string, isSet: boolean, hostName: string): string {
   if (isSet) return `Set a valid key in ${variable}.`;
-  return `${variable} is not set in process ${process.pid} on ${hostName}: set it there and restart that process.`;
+  return `${variable} is not set: set it where the command or worker is started (it was process ${process.pid} on ${hostName}).`;
 }
 
 /** Known to the process until they are let go of. */

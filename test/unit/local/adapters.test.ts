@@ -25,9 +25,11 @@ async function refusal(env: Record<string, string>, apiKeyEnv?: string): Promise
 }
 
 test('a refused call without a key names the variable that is not set, and where', async () => {
-  const where = `in process ${process.pid} on ${hostname()}: set it there`;
-  expect(await refusal({})).toContain(`OPENAI_API_KEY is not set ${where}`);
-  expect(await refusal({ OPENAI_API_KEY: 'sk-1' }, 'JUDGE_KEY')).toContain(`JUDGE_KEY is not set ${where}`);
+  const where = `(it was process ${process.pid} on ${hostname()})`;
+  expect(await refusal({})).toContain(
+    `OPENAI_API_KEY is not set: set it where the command or worker is started ${where}`,
+  );
+  expect(await refusal({ OPENAI_API_KEY: 'sk-1' }, 'JUDGE_KEY')).toMatch(/JUDGE_KEY is not set: set it where/);
 });
 
 test('a refused key names the variable it came from', async () => {
