@@ -81,7 +81,7 @@ test('one server at a time tells; another takes over when its time is up, or it 
   const claim = (pusher: string, ms = 60_000): Promise<boolean> => claimA2aPush(db, 'claimed', pusher, ms);
   const both = await Promise.all([claim('a'), claim('b')]);
   expect(both.filter(Boolean)).toHaveLength(1);
-  const [holder, other] = both[0] === true ? ['a', 'b'] : ['b', 'a'];
+  const [holder, other] = both[0] ? ['a', 'b'] : ['b', 'a'];
   expect(await claim(holder as string)).toBe(true);
   await storePushed(db, 'claimed', other as string, 'completed');
   expect(await findA2aTask(db, 's', 'claimed')).toMatchObject({ pushed: null, pusher: holder });
