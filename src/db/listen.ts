@@ -24,7 +24,8 @@ export function listen(databaseUrl: string, channel: string, onNotice: (payload:
     await connection.connect();
     await connection.query(`listen ${pg.escapeIdentifier(channel)}`);
     client = connection;
-    await ended;
+    // Closed while it was connecting: nobody would end it any more.
+    if (!state.closed) await ended;
     await connection.end().catch(() => undefined);
   }
 
