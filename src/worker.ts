@@ -13,10 +13,11 @@ import { createCancellations } from './activities/cancellations.ts';
 import { ACTIVITY_NAMES } from './activities/contract.ts';
 import type { createActivities } from './activities/index.ts';
 import type { Config } from './config.ts';
+import { EXIT, UserError } from './core/errors.ts';
 import { connect, type Db } from './db/connect.ts';
 import { listen } from './db/listen.ts';
 import type { ComposedActivities, composeActivities } from './local/compose-activities.ts';
-import { createAwayFilter } from './local/server-away.ts';
+import { createAwayFilter, createConnectionNotes } from './local/server-away.ts';
 import { workflowBundle } from './local/workflow-bundle.ts';
 
 export interface WorkerOptions {
@@ -60,20 +61,35 @@ function installRuntime(level: Config['logLevel'], log: (line: string) => void):
 
 const CONNECT_PATIENCE_MS = 15_000;
 
-/** The server may be restarting just now. */
+/**
+ * The server may be restarting just now.
+ * @throws UserError (exit 4) when it stays away
+ */
 async function connectPatiently(options: NativeConnectionOptions): Promise<NativeConnection> {
-  const deadline = Date.now() + CONNECT_PATIENCE_MS;
+  const deadline = performance.now() + CONNECT_PATIENCE_MS;
   for (;;) {
     try {
       return await NativeConnection.connect(options);
     } catch (error) {
-      if (!(error instanceof TransportError) || Date.now() > deadline) throw error;
+      if (!(error instanceof TransportError)) throw error;
+      if (performance.now() > deadline) throw temporalAway(error as Error);
       await sleep(250);
     }
   }
 }
 
-/** The composition root: builds every adapter, then polls. */
+function temporalAway(cause: Error): UserError {
+  return new UserError(`Temporal did not answer for ${CONNECT_PATIENCE_MS / 1000} s: ${cause.message}`, {
+    exitCode: EXIT.infrastructure,
+    hint: '`assay doctor` shows what is reachable',
+    cause,
+  });
+}
+
+/**
+ * The composition root: builds every adapter, then polls. One that fails leaves no connection behind.
+ * @throws UserError (exit 4) when Temporal stays away
+ */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { config } = options;
   installRuntime(config.logLevel, options.log);
@@ -81,6 +97,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const db = connectDatabase(options);
   const cancellations = createCancellations();
   const listener = listen(options.databaseUrl, 'assay_cancel', (id) => cancellations.cancel(id));
+  async function disconnect(): Promise<void> {
+    await listener.close();
+    await connection.close().catch(() => undefined);
+    await db.destroy();
+  }
   const composing = loadActivities({ config, db, cancellations, cwd: options.cwd });
   const activities = whenComposed(composing);
   const [workers, adapters] = await withShortStacks(() =>
@@ -88,7 +109,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       Promise.all(queuesOf(options).map((taskQueue) => createWorker(config, connection, { taskQueue, activities }))),
       composing,
     ]),
-  );
+  ).catch(async (error: unknown) => {
+    await disconnect();
+    throw error;
+  });
   const runs = workers.map((worker) => worker.run());
   const failed = Promise.race(runs.map((run) => run.then(() => new Promise<never>(() => undefined))));
   failed.catch(() => undefined);
@@ -96,10 +120,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   async function stop(): Promise<void> {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     await Promise.race([Promise.allSettled(runs), sleep(30_000)]);
-    await listener.close();
     await adapters.close();
-    await connection.close().catch(() => undefined);
-    await db.destroy();
+    await disconnect();
   }
   return { failed, stop: () => (stopped ??= stop()) };
 }
@@ -163,10 +185,14 @@ async function createWorker(
 }
 
 function connectDatabase({ databaseUrl, log }: WorkerOptions): Db {
+  const note = createConnectionNotes(() => performance.now());
   return connect(databaseUrl, {
     poolSize: 12,
     alwaysByIndex: true,
-    onConnectionError: (error) => log(`WARN postgres: ${error.message}`),
+    onConnectionError(error) {
+      const said = note(error);
+      if (said !== null) log(`WARN ${said}`);
+    },
   });
 }
 

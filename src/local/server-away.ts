@@ -18,3 +18,17 @@ export function createAwayFilter(now: () => number): (message: string) => string
     return 'Temporal does not answer; the worker keeps trying and goes on when it is back';
   };
 }
+
+/**
+ * Makes one line of the many that a Postgres which ends or restarts causes: each connection of a pool says it, twice.
+ * @param now any clock, milliseconds
+ * @returns what to print for an error of a connection; null: nothing.
+ */
+export function createConnectionNotes(now: () => number): (error: Error) => string | null {
+  let saidAt = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    if (now() - saidAt < AGAIN_MS) return null;
+    saidAt = now();
+    return `Postgres ended connections (${error.message}); new ones are made when they are needed`;
+  };
+}

@@ -33,13 +33,14 @@ export async function conclude(
     // Its worker may be starting still: the workflow waits for it.
     const started = whileUnavailable(() => startEvaluation(session.client, session.config.taskQueue, row));
     started.catch(() => undefined);
-    worker = await unlessStopped(interrupt.signal, options.worker ?? Promise.resolve(null));
+    const failed = workerFailure(context, row.id);
+    worker = await unlessStopped(interrupt.signal, options.worker?.catch(failed) ?? Promise.resolve(null));
     await unlessStopped(interrupt.signal, started);
     const following = followEvaluation(context, session, row.id, {
       signal: interrupt.signal,
       quiet: options.json && !context.isTty,
     });
-    const ended = await Promise.race([following, worker?.failed ?? new Promise<never>(() => undefined)]);
+    const ended = await Promise.race([following, worker?.failed.catch(failed) ?? new Promise<never>(() => undefined)]);
     // It takes a while to stop, and nothing of the report needs it. How it went, the last line here awaits.
     worker?.stop().catch(() => undefined);
     const report = await storedReport(session.db, ended, nextSteps(session));
@@ -54,6 +55,14 @@ export async function conclude(
     await worker?.stop();
     interrupt.dispose();
   }
+}
+
+/** The evaluation is stored, and its workflow waits for a worker. */
+function workerFailure(context: CommandContext, id: string): (error: unknown) => never {
+  return (error) => {
+    context.stderr(`the worker of this command failed; ${id} is kept: \`assay resume ${id}\` goes on\n`);
+    throw error;
+  };
 }
 
 /** A worker that was still starting is not waited for: it ends with this process, and has taken no trial. */
