@@ -49,6 +49,8 @@ async function killAndResume(
       (select count(*) from trial where evaluation_id = 'killed' and status is not null) as final`.execute(db);
   const { journaled = 0, final = 0 } = rows.rows[0] ?? {};
   const inFlight = (await opened.model.stats()).calls - journaled;
+  const trajectories = await sql<{ case_id: string }>`
+    select case_id from trajectory where evaluation_id = 'killed'`.execute(db);
   run.kill('SIGKILL');
   await run.exited;
   expect(final).toBeLessThan(CASES);
@@ -56,7 +58,7 @@ async function killAndResume(
   expect(resumed.code, resumed.stderr).toBe(0);
   expect(await countTrials(db, 'killed')).toEqual({ rows: CASES, final: CASES, distinct: CASES });
   const { calls } = await opened.model.stats();
-  return { opened, inFlight, calls, final };
+  return { opened, inFlight, calls, final, stored: trajectories.rows.map((row) => row.case_id) };
 }
 
 interface KilledRun {
@@ -67,6 +69,8 @@ interface KilledRun {
   calls: number;
   /** Trials final at the kill. */
   final: number;
+  /** Cases whose trajectory was stored at the kill. */
+  stored: string[];
 }
 
 test('R13: killed in the middle of dispatches of sub-agents: resume repeats only the model calls in flight', async () => {
@@ -143,25 +147,69 @@ test('R13: killed while programs run: they end with the worker, and resume runs 
   );
 });
 
-test('R13: killed while an HTTP agent works: resume asks it only for what was not final', async () => {
-  const asked: string[] = [];
-  let working = 0;
+/** An HTTP agent; `asked` is told the order of each request. */
+async function startAgent(delayMs: number, asked: (order: string, done: boolean) => void): Promise<string> {
   service = createServer((request, response) => {
     let body = '';
     request.on('data', (part: Buffer) => (body += part.toString()));
     request.on('end', () => {
       const order = /order (\d+)/.exec(body)?.[1] ?? '';
-      asked.push(order);
-      working += 1;
+      asked(order, false);
       setTimeout(() => {
-        working -= 1;
+        asked(order, true);
         response.end(JSON.stringify({ answer: `order ${order} is shipped` }));
-      }, 400);
+      }, delayMs);
     });
   });
   await new Promise<void>((resolve) => service?.listen(0, '127.0.0.1', resolve));
-  const { port } = service.address() as AddressInfo;
-  const suite = { agent: { type: 'http', url: `http://127.0.0.1:${port}/` } };
-  const killed = await killAndResume({ suite, delayMs: 100 }, () => Promise.resolve(working > 1));
+  return `http://127.0.0.1:${(service.address() as AddressInfo).port}/`;
+}
+
+test('R13: killed while an HTTP agent works: resume asks it only for what was not final', async () => {
+  const asked: string[] = [];
+  let working = 0;
+  const url = await startAgent(400, (order, done) => {
+    working += done ? -1 : 1;
+    if (!done) asked.push(order);
+  });
+  const killed = await killAndResume({ suite: { agent: { type: 'http', url } }, delayMs: 100 }, () =>
+    Promise.resolve(working > 1),
+  );
   expectRunOnce(asked, killed);
+});
+
+test('R13: killed in the middle of the votes of a panel: no agent is asked and no vote cast again', async () => {
+  const asked = new Map<string, number>();
+  const url = await startAgent(10, (order, done) => void (done && asked.set(order, (asked.get(order) ?? 0) + 1)));
+  const judges = ['judge-a', 'judge-b', 'judge-c'];
+  // One of three says no to every order: two of three votes pass.
+  const rules = judges.map((model, at) => ({
+    when: { model },
+    reply: { delay_ms: 100 + at * 300, json: { result: at === 1 ? 'failure' : 'success', reason: `${model} says so` } },
+    allow_repeat: true,
+  }));
+  const panel = judges.map((model) => ({ model }));
+  const suite = {
+    agent: { type: 'http', url },
+    judge: { model: 'judge-a', panel, dimensions: ['task_completion'] },
+    prices: {},
+  };
+  const { opened, inFlight, calls, final, stored } = await killAndResume({ suite, rules }, async (_place, db) => {
+    const rows = await sql<{ middle: number }>`
+      select count(*) as middle from (
+        select m.case_id from model_call m join trial t using (evaluation_id, case_id, trial_index)
+        where t.status is null group by m.case_id having count(*) between 1 and 2) half`.execute(db);
+    return (rows.rows[0]?.middle ?? 0) > 1;
+  });
+  expect(stored.length).toBeGreaterThan(final);
+  expect(stored.map((id) => asked.get(String(Number(id.replace('order-', '')))))).toEqual(stored.map(() => 1));
+  expect(calls).toBeGreaterThanOrEqual(CASES * judges.length);
+  expect(calls).toBeLessThanOrEqual(CASES * judges.length + inFlight);
+  const db = await opened.db();
+  const scores = await sql<{ value: number; passed: boolean; disagreement: number; votes: number; trials: number }>`
+    select s.value, s.passed, (s.details->>'disagreement')::float8 as disagreement, v.votes, count(*)::int as trials
+    from score s join lateral (select count(*)::int as votes from judge_verdict j where j.evaluation_id = s.evaluation_id
+      and j.case_id = s.case_id and j.trial_index = s.trial_index) v on true
+    where s.evaluation_id = 'killed' and s.scorer = 'task_completion' group by 1, 2, 3, 4`.execute(db);
+  expect(scores.rows).toEqual([{ value: 1, passed: true, disagreement: 1 / 3, votes: 3, trials: CASES }]);
 });
