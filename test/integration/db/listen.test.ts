@@ -42,6 +42,7 @@ test('a listener hears notices, also after its connection was cut', async () => 
   };
   await until(told('before'));
   const [pid] = await listeners();
+  expect(pid).toBeDefined();
   await sql`select pg_terminate_backend(${pid})`.execute(db);
   await until(told('after'));
   await listener.close();
