@@ -34,7 +34,10 @@ export interface ActivityDeps {
   /** Scorers of a suite's own, their modules as they are now. Who asks releases them. */
   createScorers: (configs: readonly CustomScorerConfig[], suiteRoot: string) => CustomScorers;
   loadPrompts: (folder: string | null, language: 'en' | 'zh') => Promise<PromptSet>;
+  /** Milliseconds since the epoch, for dates; durations are taken from `clock`. */
   now: () => number;
+  /** Milliseconds that only grow, whatever the machine's clock is set to. */
+  clock: () => number;
   /** Where suites of schedules are looked up. */
   cwd: string;
 }

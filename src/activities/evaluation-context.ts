@@ -104,7 +104,7 @@ async function loadContext(deps: ActivityDeps, evaluationId: string): Promise<Ev
     apiKeyEnv: suite.agent.type === 'openai' ? suite.agent.api_key_env : undefined,
     offlineModel,
   };
-  const breaker = { graceMs: deps.config.endpointGraceMs, now: deps.now };
+  const breaker = { graceMs: deps.config.endpointGraceMs, now: deps.clock };
   const guard = (client: ModelClient): ModelClient => createBreaker(client, breaker);
   return {
     suite,
@@ -149,8 +149,8 @@ function budgetCheck(deps: ActivityDeps, evaluationId: string, budget: number | 
     return atLeast(known.total, budget);
   };
   return () => {
-    if (deps.now() - checkedAt >= SPEND_CHECK_MS) {
-      checkedAt = deps.now();
+    if (deps.clock() - checkedAt >= SPEND_CHECK_MS) {
+      checkedAt = deps.clock();
       over = look();
     }
     return over;

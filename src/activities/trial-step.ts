@@ -12,6 +12,7 @@ import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
 import type { HandedOver } from './hand-over.ts';
+import { steadyClock } from './steady-clock.ts';
 import { consequenceOf, invalidSetup, stopFailure, workerName } from './trial-failure.ts';
 import { createTrialModel } from './trial-model.ts';
 
@@ -76,7 +77,7 @@ export async function runTrialStep(
       journal: claim.first ? [] : await loadJournal(deps.db, key),
       writer: deps.writer,
       prices: context.suite.prices,
-      now: deps.now,
+      now: steadyClock(deps),
       isLast: isLastOf(context.suite.agent.type),
     });
     return await guarded(deps, { key, evalCase, claim, context, signal, canceled, model }, work, giveUp);

@@ -152,7 +152,8 @@ export async function markEnded(
       stop_message: end.stop === null ? null : escapeText(end.stop.message),
       exit_code: end.exitCode,
       verdict: escapeText(end.verdict),
-      finished_at: new Date(),
+      // Never before its start, also where the clock was set back meanwhile.
+      finished_at: sql<Date>`greatest(now(), started_at)`,
     })
     .where('id', '=', id)
     .where('revision', '=', end.revision)

@@ -68,7 +68,7 @@ export async function finishTrials(db: Db, ends: TrialEnd[]): Promise<boolean[]>
         has_trajectory boolean, judge_cost_usd numeric, judge_tokens bigint, scores jsonb, verdicts jsonb, calls jsonb)
     ), ended as (
       update trial t set status = i.status, error_kind = i.error_kind, error_message = i.error_message, running = false,
-        finished_at = now(), judge_cost_usd = i.judge_cost_usd, judge_tokens = i.judge_tokens,
+        finished_at = greatest(now(), t.started_at), judge_cost_usd = i.judge_cost_usd, judge_tokens = i.judge_tokens,
         trajectory_fence = case when i.has_trajectory then i.fence else t.trajectory_fence end,
         final_status = coalesce(i.final_status, t.final_status), iterations = coalesce(i.iterations, t.iterations),
         tool_calls = coalesce(i.tool_calls, t.tool_calls), input_tokens = coalesce(i.input_tokens, t.input_tokens),

@@ -39,6 +39,7 @@ export function composeActivities(options: {
     createScorers: adapters.createScorers,
     loadPrompts,
     now: Date.now,
+    clock: () => performance.now(),
     cwd,
   });
   return { activities, close: () => adapters.close() };

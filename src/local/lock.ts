@@ -131,7 +131,8 @@ function readHolder(path: string): Holder | null {
 
 function ageMs(path: string): number | null {
   try {
-    return Date.now() - statSync(path).mtimeMs;
+    // One from the future was written before the clock was set back.
+    return Math.abs(Date.now() - statSync(path).mtimeMs);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return null;
     throw error;

@@ -56,7 +56,7 @@ async function readStatus(database: Database, id: string | undefined): Promise<S
     row,
     progress: await loadProgress(db, row.id),
     failing: await loadFailingTrials(db, row.id),
-    ageMs: row.started_at === null ? null : Date.now() - row.started_at.getTime(),
+    ageMs: row.started_at === null ? null : Math.max(0, Date.now() - row.started_at.getTime()),
     temporal: seen === null ? null : 'up',
   };
 }

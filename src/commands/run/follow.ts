@@ -99,7 +99,7 @@ interface Display {
 
 function createDisplay(context: CommandContext, quiet: boolean): Display {
   if (quiet) return { show: () => undefined, clear: () => undefined };
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   const notesOf = createFailingNotes();
   let drawn = false;
   let lastLineAt = startedAt;
@@ -107,16 +107,17 @@ function createDisplay(context: CommandContext, quiet: boolean): Display {
   return {
     show(row, progress, failing) {
       const done = endedTrials(progress);
-      for (const note of notesOf(failing, done, Date.now())) context.stderr(`${drawn ? CLEAR_LINE : ''}${note}\n`);
-      base ??= { done, at: Date.now() };
-      const pace = { done, doneSince: done - base.done, elapsedMs: Date.now() - base.at };
+      for (const note of notesOf(failing, done, performance.now()))
+        context.stderr(`${drawn ? CLEAR_LINE : ''}${note}\n`);
+      base ??= { done, at: performance.now() };
+      const pace = { done, doneSince: done - base.done, elapsedMs: performance.now() - base.at };
       const line = progressLine(row, progress, pace, context.isTty ? (context.columns ?? 80) : Infinity);
       if (context.isTty) {
         context.stderr(`${CLEAR_LINE}${line}`);
         drawn = true;
-      } else if (Date.now() - lastLineAt >= PLAIN_LINE_MS) {
+      } else if (performance.now() - lastLineAt >= PLAIN_LINE_MS) {
         context.stderr(`${line}\n`);
-        lastLineAt = Date.now();
+        lastLineAt = performance.now();
       }
     },
     clear() {

@@ -33,7 +33,8 @@ const SECOND_LOOK_MS = 1_500;
 export async function reconcile(client: Client, db: Db, row: EvaluationRow): Promise<EvaluationRow> {
   if (row.status !== 'running' && row.status !== 'paused') return row;
   // The workflow starts after the commit: a moment in between is no loss.
-  if (Date.now() - row.created_at.getTime() < YOUNG_MS) return row;
+  // A clock that is far behind the one of Postgres makes nothing young.
+  if (Math.abs(Date.now() - row.created_at.getTime()) < YOUNG_MS) return row;
   if (goesOn(await workflowState(client, row.id))) return row;
   // Between its last write and its end, or between a resume and its start, a workflow looks gone for a moment.
   await sleep(SECOND_LOOK_MS);

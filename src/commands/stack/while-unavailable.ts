@@ -10,7 +10,7 @@ const DEADLINE_EXCEEDED = 4;
  * @throws UserError (exit 4) when it stays away.
  */
 export async function whileUnavailable<T>(request: () => Promise<T>, patienceMs = 60_000): Promise<T> {
-  const deadline = Date.now() + patienceMs;
+  const deadline = performance.now() + patienceMs;
   for (let delay = 100; ; delay = Math.min(2_000, delay * 2)) {
     try {
       return await request();
@@ -18,7 +18,7 @@ export async function whileUnavailable<T>(request: () => Promise<T>, patienceMs 
       const cause = error instanceof ServiceError ? error.cause : error;
       const away = isGrpcServiceError(cause) && [UNAVAILABLE, DEADLINE_EXCEEDED].includes(cause.code);
       if (!away) throw error;
-      if (Date.now() > deadline) {
+      if (performance.now() > deadline) {
         throw new UserError(`Temporal did not answer for ${patienceMs / 1000} s`, {
           exitCode: 4,
           hint: '`assay doctor` shows what is reachable',
