@@ -2,25 +2,42 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { demoModels, listModels } from './demo-models.ts';
 
 /** `npm run demo`: evaluates two example suites for real and says where to look next. */
 const root = path.resolve(import.meta.dirname, '..');
 const run = (suite: string): { ended: Promise<number>; kill(): void } => {
   console.log(`\n$ npx assay run examples/${suite}/suite.yaml\n`);
   const args = ['run', `examples/${suite}/suite.yaml`, '--trials', '3', '--new'];
-  const child = spawn(process.execPath, [path.join(root, 'bin/assay.js'), ...args], { cwd: root, stdio: 'inherit' });
+  const child = spawn(process.execPath, [path.join(root, 'bin/assay.js'), ...args], {
+    cwd: root,
+    stdio: 'inherit',
+    env,
+  });
   return {
     ended: once(child, 'close').then(([code]) => (code as number | null) ?? 130),
     kill: () => void child.kill('SIGKILL'),
   };
 };
 
+let env: NodeJS.ProcessEnv = process.env;
 const scripted = (process.env['OPENAI_API_KEY'] ?? '') === '' && (process.env['OPENAI_BASE_URL'] ?? '') === '';
-console.log(
-  scripted
-    ? 'No OPENAI_API_KEY is set: a scripted model answers, over real HTTP. Set one to run the same suites on a real model.\n'
-    : 'The suites run on the model endpoint of your environment.\n',
-);
+if (scripted) {
+  console.log(
+    'No OPENAI_API_KEY is set: a scripted model answers, over real HTTP. Set one to run the same suites on a real model.\n',
+  );
+} else {
+  const models = await demoModels(process.env, () => listModels(process.env));
+  if (typeof models === 'string') {
+    console.error(models);
+    process.exit(2);
+  }
+  env = { ...process.env, ...models };
+  const { ASSAY_MODEL: agent, ASSAY_JUDGE_MODEL: judge } = models;
+  console.log(
+    `The suites run on ${agent} of your endpoint, judged by ${judge} (ASSAY_MODEL, ASSAY_JUDGE_MODEL: others).\n`,
+  );
+}
 
 // A stack that has run before is up in a second: the first suite is loaded meanwhile. A new one may have to build its
 // Temporal server first, and says how far it is.
