@@ -101,6 +101,8 @@ interface Tally {
   trials: number;
   applicable: number;
   violations: number;
+  /** US dollars of agent and judge; null once a part is not known. */
+  cost: number | null;
   planned: number;
   verdicts: number;
   trajectories: number;
@@ -112,6 +114,8 @@ function tally(into: Tally, result: CaseResult, metric: string): void {
   into.verdicts += verdicts;
   into.trajectories += verdicts + result.unscored_trials;
   into.violations += result.violations;
+  const { cost_usd: agent, judge_cost_usd: judge } = result;
+  into.cost = into.cost === null || agent === null || judge === null ? null : into.cost + agent + judge;
   const value = caseValue(result, metric);
   if (value === null) return;
   into.applicable += value.applicable;
@@ -130,7 +134,8 @@ function metricOfTally(t: Tally, metric: string): GateMetric {
   if (metric === UNSCORED) {
     return { value: (t.planned - t.verdicts) / t.planned, trials: t.planned, trials_applicable: t.planned };
   }
-  return { value: t.cases === 0 ? null : t.sum / t.cases, trials: t.trials, trials_applicable: t.applicable };
+  const value = metric === 'cost_usd' ? t.cost : t.sum / t.cases;
+  return { value: t.cases === 0 ? null : value, trials: t.trials, trials_applicable: t.applicable };
 }
 
 /** How bad a case is for a gate; null = it is not behind a failure. */
@@ -155,7 +160,17 @@ interface Watched {
 }
 
 function watch(gate: GateConfig): Watched {
-  const tally = { sum: 0, cases: 0, trials: 0, applicable: 0, violations: 0, planned: 0, verdicts: 0, trajectories: 0 };
+  const tally = {
+    sum: 0,
+    cases: 0,
+    trials: 0,
+    applicable: 0,
+    violations: 0,
+    cost: 0,
+    planned: 0,
+    verdicts: 0,
+    trajectories: 0,
+  };
   return { gate, restrictions: restrictionsOf(gate), tally, behind: [], count: 0 };
 }
 

@@ -1,7 +1,7 @@
 import { METRICS } from '../core/evaluation.ts';
 import type { CaseResult, EvaluationResult, GroupResult, Metric, Stability } from '../core/evaluation.ts';
 import { compareCaseIds } from './case-order.ts';
-import { createCaseMetrics } from './case-metrics.ts';
+import { createCaseMetrics, plus } from './case-metrics.ts';
 import type { CaseMetrics } from './case-metrics.ts';
 import { createDiagnosis } from './diagnose.ts';
 import { percentile } from './intervals.ts';
@@ -39,11 +39,6 @@ function noTotals(): Totals {
     tokens: { agent: 0, judge: 0 },
     cost_usd: { agent: 0, judge: 0 },
   };
-}
-
-/** A sum with an unknown part is unknown. */
-function plus(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : a + b;
 }
 
 function addTotals(totals: Totals, result: CaseResult): void {
@@ -129,7 +124,6 @@ function ownMetrics(totals: Totals, stability: Stability | null, byCase: Readonl
   const { counts, planned_trials: planned, cases } = totals;
   const all = { low: null, high: null, cases, cases_applicable: cases, trials_applicable: planned };
   const completion = byCase.get('completion_rate') ?? { metric: 'completion_rate', ...UNKNOWN };
-  const cost = byCase.get('cost_usd') ?? { metric: 'cost_usd', ...UNKNOWN };
   const withTrajectory = counts.passed + counts.failed + counts.unscored;
   return [
     {
@@ -146,12 +140,6 @@ function ownMetrics(totals: Totals, stability: Stability | null, byCase: Readonl
       ...all,
     },
     { metric: 'unscored_share', value: planned === 0 ? null : unscoredShare(totals), trials: planned, ...all },
-    {
-      ...cost,
-      value: cost.trials === 0 ? null : plus(totals.cost_usd.agent, totals.cost_usd.judge),
-      low: null,
-      high: null,
-    },
   ];
 }
 

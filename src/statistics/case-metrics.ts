@@ -12,11 +12,28 @@ export interface CaseMetrics {
   cases(): number;
 }
 
+/** US dollars; null: not known. */
+interface Spent {
+  agent: number | null;
+  judge: number | null;
+}
+
+/** A sum with an unknown part is unknown. */
+export function plus(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}
+
+/** Money is a sum over the cases, not a mean of means. */
+function totalCost(metric: Metric, { agent, judge }: Spent): Metric {
+  return { ...metric, value: metric.trials === 0 ? null : plus(agent, judge), low: null, high: null };
+}
+
 export function createCaseMetrics(): CaseMetrics {
   const accumulators = new Map<string, MetricAccumulator>();
   let cases = 0;
   // The interval of case pass rate is over cases: its trials are counted apart.
   let passTrials = 0;
+  let spent: Spent = { agent: 0, judge: 0 };
 
   function add(metric: string, ofCase: MetricOfCase): void {
     let accumulator = accumulators.get(metric);
@@ -32,6 +49,7 @@ export function createCaseMetrics(): CaseMetrics {
       cases += 1;
       const pass = casePassOf(result);
       passTrials += pass.mean === null ? 0 : pass.scored;
+      spent = { agent: plus(spent.agent, result.cost_usd), judge: plus(spent.judge, result.judge_cost_usd) };
       add('case_pass_rate', { ...pass, scored: Math.min(1, pass.scored) });
       for (const [metric, ofCase] of Object.entries(result.metrics)) add(metric, ofCase);
     },
@@ -44,7 +62,8 @@ export function createCaseMetrics(): CaseMetrics {
       for (const name of names) {
         const metric = accumulators.get(name)?.finish();
         if (metric === undefined) continue;
-        metrics.set(name, name === 'case_pass_rate' ? { ...metric, trials: passTrials } : metric);
+        if (name === 'case_pass_rate') metrics.set(name, { ...metric, trials: passTrials });
+        else metrics.set(name, name === 'cost_usd' ? totalCost(metric, spent) : metric);
       }
       return metrics;
     },

@@ -234,6 +234,28 @@ describe('gates', () => {
     expect(gate(all, 'safe')).toMatchObject({ verdict: 'passed', trials: 2 });
   });
 
+  test('money of a category is its sum, as that of the evaluation is; an unknown part makes it unknown', () => {
+    const of = (i: number, category: string, tag: string, cost_usd: number | null) =>
+      reduceCase(facts(id(i), 1, { category, tags: [tag] }), [
+        completed(id(i), 1, 1, { cost_usd, judge_cost_usd: 0.25 }),
+      ]);
+    const suite = {
+      gates: [
+        { name: 'all', metric: 'cost_usd', max: 3 },
+        { name: 'some', metric: 'cost_usd', max: 1, category: 'x' },
+        { name: 'both', metric: 'cost_usd', max: 1, category: 'x', tag: 'a' },
+      ],
+    };
+    const all = gates([of(0, 'x', 'a', 0.5), of(1, 'x', 'a', 0.5), of(2, 'x', 'b', 0.5), of(3, 'y', 'a', 0.5)], suite);
+    expect(gate(all, 'all')).toMatchObject({ verdict: 'passed', got: 3 });
+    expect(gate(all, 'some')).toMatchObject({ verdict: 'failed', got: 2.25, trials: 3 });
+    expect(gate(all, 'both')).toMatchObject({ verdict: 'failed', got: 1.5, trials: 2 });
+    const unknown = gates([of(0, 'x', 'a', 0.5), of(1, 'x', 'a', null)], suite);
+    for (const name of ['all', 'some', 'both']) {
+      expect(gate(unknown, name)).toMatchObject({ verdict: 'inconclusive', got: null });
+    }
+  });
+
   test('a scorer of the suite’s own: its mean over cases, in a group too; null counts against its coverage', () => {
     const of = (i: number, value: number | null, tag: string) =>
       reduceCase(facts(id(i), 1, { own_scorers: ['brevity'], tags: [tag] }), [
