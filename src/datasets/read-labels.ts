@@ -103,11 +103,13 @@ function rowOf(source: SourceValue, reviewer: string | undefined, report: Report
     report(errorAt(at, `"${key}": expected ${expected}, got ${describe(fields[key])}`));
   };
   const caseId = idOf(fields['caseId']);
-  const trial = fields['trial'] === undefined ? 1 : Number(fields['trial']);
+  const trial = trialOf(fields['trial']);
   const dimension = fields['dimension'];
   const judge = fields['judge'];
   if (caseId === null) refuse('caseId', 'the id of a case');
   if (!Number.isSafeInteger(trial) || trial < 1) refuse('trial', 'a whole number from 1');
+  if (!isName(fields['reviewer'])) refuse('reviewer', 'a name');
+  if (!isName(fields['promptHash'])) refuse('promptHash', 'the hash of a prompt');
   if (typeof dimension !== 'string' || dimension === '') refuse('dimension', 'the name of a dimension');
   if (!isRating(label)) refuse('label', 'a text, a number, or true or false');
   if (judge !== undefined && judge !== null && !isRating(judge))
@@ -146,6 +148,17 @@ function fieldsOf(value: JsonObject): { fields: Record<string, Json | undefined>
     written[key] = name;
   }
   return { fields, written };
+}
+
+/** 1-based; NaN when it is no number. */
+function trialOf(value: Json | undefined): number {
+  if (value === undefined) return 1;
+  return typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;
+}
+
+/** May be left out, but not be something else. */
+function isName(value: Json | undefined): boolean {
+  return value === undefined || value === null || typeof value === 'string' || typeof value === 'number';
 }
 
 function idOf(value: Json | undefined): string | null {

@@ -6,9 +6,10 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import { isJsonObject } from '../../core/json.ts';
 import { caseFromBfcl } from '../../datasets/shapes/bfcl.ts';
 import { readJsonl } from '../../datasets/readers/read-jsonl.ts';
-import { errorAt } from '../../datasets/readers/source.ts';
+import { describe, errorAt } from '../../datasets/readers/source.ts';
 import { plural } from '../../report/format.ts';
 import type { CommandContext } from '../context.ts';
+import { distinctIds } from './distinct-ids.ts';
 import { writeNewFiles } from './write-new-files.ts';
 
 /** Flags of `assay import bfcl`, as commander hands them over. */
@@ -31,11 +32,17 @@ export async function importBfcl(context: CommandContext, flags: ImportBfclFlags
   const answers = flags.answers === undefined ? null : await readAnswers(context, flags.answers, report);
   const cases: EvalCase[] = [];
   const renamed = new Map<string, string>();
+  const checkId = distinctIds('question', report);
   for await (const source of readJsonl(path.resolve(context.cwd, flags.questions), flags.questions, report)) {
     if (cases.length === flags.limit) break;
-    const question = isJsonObject(source.value) ? source.value : {};
+    const question = source.value;
+    if (!isJsonObject(question)) {
+      report(errorAt(source.place([]), `expected {"id", "question", "function"}, got ${describe(question)}`));
+      continue;
+    }
     try {
       const converted = caseFromBfcl(question, groundTruthOf(question, answers));
+      checkId(converted.evalCase.id, source);
       cases.push(converted.evalCase);
       for (const [from, to] of converted.renamed) renamed.set(from, to);
     } catch (error) {
@@ -73,17 +80,22 @@ async function readAnswers(
   report: (problem: Problem) => void,
 ): Promise<Map<string, Json>> {
   const answers = new Map<string, Json>();
+  const checkId = distinctIds('ground truth', report);
   for await (const source of readJsonl(path.resolve(context.cwd, file), file, report)) {
     const { id, ground_truth: truth } = isJsonObject(source.value) ? source.value : {};
-    if (typeof id === 'string' && truth !== undefined) answers.set(id, truth);
-    else report(errorAt(source.place([]), 'expected {id, ground_truth}'));
+    if (typeof id !== 'string' || truth === undefined) {
+      report(errorAt(source.place([]), 'expected {id, ground_truth}'));
+      continue;
+    }
+    checkId(id, source);
+    answers.set(id, truth);
   }
   return answers;
 }
 
-/** null = no call is right. @throws Error when the answers lack this question */
-function groundTruthOf(question: JsonObject, answers: ReadonlyMap<string, Json> | null): Json | null {
-  const id = typeof question['id'] === 'string' ? question['id'] : '';
+/** null = no call is right. @throws Error when the question has no id, or the answers lack it */
+function groundTruthOf({ id }: JsonObject, answers: ReadonlyMap<string, Json> | null): Json | null {
+  if (typeof id !== 'string') throw new Error('id: expected text');
   const truth = answers?.get(id);
   if (truth !== undefined) return truth;
   if (answers === null || id.includes('irrelevance')) return null;

@@ -11,6 +11,7 @@ import { errorAt } from '../../datasets/readers/source.ts';
 import { compileLinear } from '../../scorers/values/linear-regex.ts';
 import { plural } from '../../report/format.ts';
 import type { CommandContext } from '../context.ts';
+import { distinctIds } from './distinct-ids.ts';
 import { writeNewFiles } from './write-new-files.ts';
 
 /** Flags of `assay import promptfoo` and `assay import tau2`, as commander hands them over. */
@@ -43,9 +44,11 @@ export async function importTau2(context: CommandContext, file: string, flags: I
   const cases: EvalCase[] = [];
   const left: NotImported[] = [];
   const report = (problem: Problem): void => void problems.push(problem);
+  const checkId = distinctIds('task', report);
   for await (const source of readRecords(path.resolve(context.cwd, file), file, report)) {
     try {
       const read = caseFromTau2(isJsonObject(source.value) ? source.value : {});
+      checkId(read.evalCase.id, source);
       cases.push(read.evalCase);
       left.push(...read.left.map((what) => ({ test: cases.length, what })));
     } catch (error) {

@@ -9,6 +9,7 @@ import { readLangfuseTraces } from '../../datasets/imports/langfuse.ts';
 import { readMessageRecord } from '../../datasets/imports/openai-messages.ts';
 import { readGenAiTraces } from '../../datasets/imports/otel-genai.ts';
 import { type OtlpSpan, readOtlpSpans } from '../../datasets/imports/otlp-spans.ts';
+import { readJsonl } from '../../datasets/readers/read-jsonl.ts';
 import { readText } from '../../datasets/readers/read-text.ts';
 import { trajectoryFromRecord } from '../../scorers/trajectories/from-record.ts';
 import type { CommandContext } from '../context.ts';
@@ -28,6 +29,9 @@ interface Imported {
   trial: number | null;
   trajectory: Trajectory;
 }
+
+/** A file of another form has as many problems as lines. */
+const MOST_PROBLEMS = 100;
 
 /** A document of the file: the whole of it, or a line. */
 interface Document {
@@ -65,8 +69,22 @@ export async function importTrajectories(
   } else context.stdout(`${lines.length} trajectories of ${cases} cases → ${flags.out}\n`);
 }
 
-/** A JSON document, or one a line. */
+/** A JSON document, or one a line. A file that is named as JSON lines is read line by line, however large. */
 async function readDocuments(context: CommandContext, file: string): Promise<Document[]> {
+  return /\.(?:jsonl|ndjson)$/i.test(file) ? readLines(context, file) : readWhole(context, file);
+}
+
+async function readLines(context: CommandContext, file: string): Promise<Document[]> {
+  const problems: Problem[] = [];
+  const documents: Document[] = [];
+  for await (const source of readJsonl(path.resolve(context.cwd, file), file, (problem) => problems.push(problem))) {
+    documents.push({ value: source.value, line: source.place([]).line });
+  }
+  if (problems.length > 0) throw new InputError(problems.slice(0, MOST_PROBLEMS));
+  return documents;
+}
+
+async function readWhole(context: CommandContext, file: string): Promise<Document[]> {
   const problems: Problem[] = [];
   const text = await readText(path.resolve(context.cwd, file), file, (problem) => problems.push(problem));
   if (text === null) throw new InputError(problems);
@@ -79,7 +97,7 @@ async function readDocuments(context: CommandContext, file: string): Promise<Doc
     if (parsed.ok) documents.push({ value: parsed.value, line: at + 1 });
     else problems.push({ severity: 'error', file, line: at + 1, column: parsed.offset + 1, message: parsed.error });
   });
-  if (problems.length > 0) throw new InputError(problems.slice(0, 100));
+  if (problems.length > 0) throw new InputError(problems.slice(0, MOST_PROBLEMS));
   return documents;
 }
 

@@ -5,6 +5,10 @@ import { MAX_JSON_DEPTH, numberOf, setOwn } from '../../core/lossless-json.ts';
 import { errorAt } from './source.ts';
 import type { Path, Place, Report, SourceValue } from './source.ts';
 
+const TOO_DEEP = `nested deeper than ${MAX_JSON_DEPTH} levels`;
+/** How the yaml package reports that it ran out of stack where it does not throw. */
+const OUT_OF_STACK = /Maximum call stack/;
+
 /** Most nodes that aliases may add to a document: an alias bomb is refused long before memory is. */
 const MAX_ALIAS_NODES = 10_000;
 
@@ -24,7 +28,10 @@ export function parseYamlSource(text: string, file: string, report: Report): Sou
     return { file, line: Math.max(1, line), column: Math.max(1, col) };
   };
   const found = [...document.errors, ...document.warnings];
-  for (const error of found) report(errorAt(placeAt(error.pos[0]), yamlMessage(error.message)));
+  const [tooDeep] = found.filter((error) => OUT_OF_STACK.test(error.message)).sort((a, b) => a.pos[0] - b.pos[0]);
+  // Once: there is one such error for each of thousands of levels.
+  if (tooDeep !== undefined) report(errorAt(placeAt(tooDeep.pos[0]), TOO_DEEP));
+  else for (const error of found) report(errorAt(placeAt(error.pos[0]), yamlMessage(error.message)));
   if (found.length > 0) return null;
   const builder = new YamlBuilder(document, (node, message) => report(errorAt(placeAt(startOf(node)), message)));
   const value = builder.build(document.contents, [], 0);
@@ -49,7 +56,7 @@ function parse(text: string, lines: LineCounter, file: string, report: Report): 
     // The yaml package composes recursively: its only way to fail on text is to run out of stack.
     if (!(error instanceof RangeError)) throw error;
     const line = text.split('\n').findIndex((candidate) => /(?:[[{]\s*){100}|(?:[-?]\s+){100}/.test(candidate));
-    report(errorAt({ file, line: Math.max(0, line) + 1, column: 1 }, `nested deeper than ${MAX_JSON_DEPTH} levels`));
+    report(errorAt({ file, line: Math.max(0, line) + 1, column: 1 }, TOO_DEEP));
     return null;
   }
 }
@@ -81,7 +88,7 @@ class YamlBuilder {
 
   build(node: unknown, path: Path, depth: number): Json {
     if (this.failed || node === null || node === undefined) return null;
-    if (depth > MAX_JSON_DEPTH) return this.#fail(node as Node, `nested deeper than ${MAX_JSON_DEPTH} levels`);
+    if (depth > MAX_JSON_DEPTH) return this.#fail(node as Node, TOO_DEEP);
     if (this.#aliasDepth > 0 && ++this.#aliasNodes > MAX_ALIAS_NODES) {
       return this.#fail(node as Node, `aliases expand to more than ${MAX_ALIAS_NODES} values`);
     }

@@ -9,6 +9,7 @@ import { countEnded, loadTrials, trialsByStatus } from './support/reads.ts';
 import { JUDGE, judgedCases, openRig, type Rig, type TestModel } from './support/rig.ts';
 
 const CASES = 6;
+const allTrials = (like: object): object[] => Array.from({ length: CASES }, () => like);
 
 describe.each([
   ['one queue: the judge follows in the activity of the agent', {}],
@@ -65,7 +66,7 @@ describe.each([
     expectAskedOnce();
     expect(model.stats().byStatus).toEqual({ '429': CASES, '200': CASES });
     expect(await loadTrials(rig.db, id)).toMatchObject(
-      Array(CASES).fill({ status: 'passed', rate_limits: 1, model_failures: 0, deaths: 0 }),
+      allTrials({ status: 'passed', rate_limits: 1, model_failures: 0, deaths: 0 }),
     );
     const [begun = 0] = model.sentAt;
     // Two lanes, six trials, each waited.
@@ -104,7 +105,7 @@ describe.each([
     await rig.resume(id);
     expect(await rig.ended(id)).toMatchObject({ status: 'completed', exit_code: 0 });
     expectAskedOnce();
-    expect(await loadTrials(rig.db, id)).toMatchObject(Array(CASES).fill({ status: 'passed', deaths: 0 }));
+    expect(await loadTrials(rig.db, id)).toMatchObject(allTrials({ status: 'passed', deaths: 0 }));
   });
 
   test('pause: the trials under way are judged, no further agent is run', async () => {
@@ -157,6 +158,6 @@ describe.each([
     await first.stop();
     expect(await rig.ended(id)).toMatchObject({ status: 'completed', exit_code: 0 });
     expectAskedOnce();
-    expect(await loadTrials(rig.db, id)).toMatchObject(Array(CASES).fill({ status: 'passed', deaths: 0 }));
+    expect(await loadTrials(rig.db, id)).toMatchObject(allTrials({ status: 'passed', deaths: 0 }));
   });
 });

@@ -130,6 +130,18 @@ describe('assay calibrate on a file with both sides', () => {
       /:1:26: error: "trial": expected a whole/,
     ],
     ['labels.jsonl', '{"caseId": "a", "dimension": "x", "label": [1]}', /"label": expected a text, a number/],
+    ['labels.jsonl', '{"caseId": "a", "trial": true, "dimension": "x", "label": 1}', /:1:26: error: "trial": expected/],
+    ['labels.jsonl', '{"caseId": "a", "trial": [2], "dimension": "x", "label": 1}', /:1:26: error: "trial": expected/],
+    [
+      'labels.jsonl',
+      '{"caseId": "a", "dimension": "x", "label": 1, "reviewer": {"a": 1}}',
+      /"reviewer": expected a name/,
+    ],
+    [
+      'labels.jsonl',
+      '{"caseId": "a", "dimension": "x", "label": 1, "promptHash": []}',
+      /"promptHash": expected the hash/,
+    ],
     [
       'labels.jsonl',
       '{"caseId": "a", "dimension": "x", "label": 1}\n{"case_id": "a", "dimension": "x", "human": 2}',

@@ -41,6 +41,10 @@ describe('D1: hostile YAML is refused with its line', () => {
       expect(problems.length).toBeGreaterThan(0);
     }
     expect(read(`${'['.repeat(600)}1${']'.repeat(600)}`).problems[0]).toContain('nested deeper than 512 levels');
+    // The parser ran out of stack once a level: said once, not thousands of times.
+    expect(read(`x: 1\ny: ${'['.repeat(5_000)}${']'.repeat(5_000)}`).problems).toEqual([
+      expect.stringMatching(/^2:\d+ nested deeper than 512 levels$/),
+    ]);
   });
 
   test.each([
