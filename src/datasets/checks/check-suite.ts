@@ -139,6 +139,10 @@ function checkGates({ suite, cases, allCases, source, report }: SuiteCheck): voi
       ['difficulty', gate.difficulty, cases.flatMap((evalCase) => evalCase.difficulty ?? [])],
       ['dimension', gate.dimension, cases.flatMap((evalCase) => evalCase.dimension ?? [])],
     ];
+    if (gate.metric === 'stability_stdev' && groups.some(([, wanted]) => wanted !== undefined)) {
+      const message = 'stability_stdev is of the whole evaluation; leave out category, tag, difficulty and dimension';
+      report(errorAt(source.place(['gates']), `gates: "${gate.name}" can bound no group: ${message}`));
+    }
     for (const [key, wanted, values] of groups) {
       if (wanted === undefined || !allCases || cases.length === 0 || values.includes(wanted)) continue;
       const meant = didYouMean(wanted, new Set(values));

@@ -263,6 +263,7 @@ describe('every problem at once', () => {
     ['concurrency: 0\n', 'concurrency: expected at least 1, got 0'],
     ['offline_model: nope.yaml\n', 'offline_model: "nope.yaml": no such file'],
     ['judge: {model: j, prompts: cases.yaml}\n', 'expected a folder'],
+    ['gates: {steady: {metric: stability_stdev, max: 0.1, tag: a}}\n', 'gates: "steady" can bound no group'],
     ['tools: [{name: f}, {name: f}]\n', 'tools: "f" is defined twice; first at suite.yaml:5:9'],
   ])('%j', async (addition, message) => {
     expect((await errorsOf({ 'suite.yaml': SUITE + addition })).join('\n')).toContain(message);
