@@ -147,22 +147,27 @@ const failure = z.discriminatedUnion('kind', [
   strictObject({ kind: z.literal('truncated'), chars: count.exactOptional() }),
 ]);
 
-export const mockFixtureSchema: z.ZodType<MockFixture> = strictObject({
-  tool: text,
-  args: jsonObject.exactOptional(),
-  match: z.enum(['exact', 'subset', 'any']).exactOptional(),
-  when: jsonObject.exactOptional(),
-  replies: z
-    .array(
-      strictObject({
-        result: json.exactOptional(),
-        fail: failure.exactOptional(),
-        delay_ms: count.exactOptional(),
-        set_state: jsonObject.exactOptional(),
-      }),
-    )
-    .min(1, { error: 'expected at least one reply' }),
-});
+export const mockFixtureSchema: z.ZodType<MockFixture> = strictObject(
+  {
+    tool: text,
+    args: jsonObject.exactOptional(),
+    match: z.enum(['exact', 'subset', 'any']).exactOptional(),
+    when: jsonObject.exactOptional(),
+    replies: z
+      .array(
+        strictObject({
+          result: json.exactOptional(),
+          fail: failure.exactOptional(),
+          delay_ms: count.exactOptional(),
+          set_state: jsonObject.exactOptional(),
+        }),
+      )
+      .min(1, { error: 'expected a reply: `result` or `fail`, or `replies` with several of them' }),
+  },
+  {},
+  // Short for one reply (datasets/shapes/fixture-sugar.ts).
+  ['result', 'fail', 'delay_ms', 'set_state'],
+);
 
 const mockSchema: z.ZodType<CaseMock> = strictObject({
   fixtures: names.exactOptional(),

@@ -20,6 +20,8 @@ export function fixtureFromSugar(fixture: Json): Json {
     }
     value['replies'] = [reply];
   }
+  // Said as "expected a reply", not as a list that is missing.
+  value['replies'] ??= [];
   if (isJsonObject(value['replies'])) value['replies'] = [value['replies']];
   if (Array.isArray(value['replies'])) value['replies'] = value['replies'].map(replyFromSugar);
   return value;

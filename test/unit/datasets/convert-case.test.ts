@@ -106,6 +106,8 @@ describe('canonical', () => {
     [{ id: 'a', input: 'x', trials: 0 }, 'trials: expected at least 1, got 0'],
     [{ id: 'a', input: 'x', timeout: 30 }, 'unknown key "timeout"'],
     [{ id: 'a', input: 'x', mock: { tools: [{ tool: 'f', fail: 'time_out' }] } }, 'mock.tools[0].replies[0].fail.kind'],
+    [{ id: 'a', input: 'x', mock: { tools: [{ tool: 'f' }] } }, 'expected a reply: `result` or `fail`, or `replies`'],
+    [{ id: 'a', input: 'x', mock: { tools: [{ tool: 'f', reslt: 1 }] } }, '"reslt" (did you mean "result"?)'],
     [{ id: 'a', messages: [{ role: 'usr', content: 'x' }] }, '(did you mean "user"?)'],
     ['text', 'expected a case (an object with id and input), got text "text"'],
   ])('%j is refused', (record, message) => {
