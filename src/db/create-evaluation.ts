@@ -39,13 +39,14 @@ export function trialsOf(evalCase: EvalCase, suite: Suite): number {
 /**
  * Stores an evaluation with a snapshot of its cases, in one transaction. The workflow is started only after this has
  * committed. Repeating it with the same id does nothing.
+ * @returns false: there was an evaluation of this id already, of whatever suite.
  */
-export async function createEvaluation(db: Db, input: NewEvaluation): Promise<void> {
-  await db.transaction().execute((tx) => insertEvaluation(tx, input));
+export async function createEvaluation(db: Db, input: NewEvaluation): Promise<boolean> {
+  return db.transaction().execute((tx) => insertEvaluation(tx, input));
 }
 
 /** As {@link createEvaluation}, within a transaction. */
-export async function insertEvaluation(tx: Db, input: NewEvaluation): Promise<void> {
+export async function insertEvaluation(tx: Db, input: NewEvaluation): Promise<boolean> {
   const planned = input.cases.reduce((sum, evalCase) => sum + trialsOf(evalCase, input.suite), 0);
   const inserted = await tx
     .insertInto('evaluation')
@@ -81,7 +82,9 @@ export async function insertEvaluation(tx: Db, input: NewEvaluation): Promise<vo
     .onConflict((conflict) => conflict.column('id').doNothing())
     .returning('id')
     .execute();
-  if (inserted.length > 0) await insertCases(tx, input);
+  if (inserted.length === 0) return false;
+  await insertCases(tx, input);
+  return true;
 }
 
 /** Replaces the snapshot of an evaluation within a transaction; trials of cases whose content changed or went away are removed. */

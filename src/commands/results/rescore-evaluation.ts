@@ -43,12 +43,12 @@ export async function rescoreEvaluation(
   const wanted = await wantedEvaluation(context, session, source, flags);
   requireEndpoint(context, wanted);
   await requireScorers(context, wanted);
-  if ((await findEvaluation(session.db, wanted.id)) !== null) {
+  // Of two commands with one id only one stores: the other must not take the first one's results for its own.
+  if (!(await createEvaluation(session.db, wanted))) {
     throw new UserError(`evaluation ${wanted.id} exists`, {
       hint: `choose another --id; \`assay resume ${wanted.id}\` goes on with it`,
     });
   }
-  await createEvaluation(session.db, wanted);
   const row = await findEvaluation(session.db, wanted.id);
   if (row === null) throw new Error(`evaluation ${wanted.id} was deleted as it was made`);
   const counts = `${plural(row.cases, 'case')}, ${plural(row.planned_trials, 'trial')}`;

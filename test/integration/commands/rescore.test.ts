@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findEvaluation } from '../../../src/db/evaluations.ts';
-import { openWorkplace, type Workplace } from './assay.ts';
+import { openWorkplace, untilEnded, untilStatus, type Workplace } from './assay.ts';
 
 let workplace: Workplace;
 
@@ -160,6 +162,74 @@ describe('rescore', () => {
     writeSuite({ judge: 'null' });
     expect((await rescore('source', '--judge-times', '3')).err).toContain('the suite has no judge');
     writeSuite();
+  });
+});
+
+describe('rescore under attack', () => {
+  test('two at once with one id: one scores, the other is told; neither takes the other’s scores for its own', async () => {
+    writeSuite({ criteria: 'names any fruit' });
+    workplace.write('kind.yaml', readFileSync(path.join(workplace.folder, 'suite.yaml'), 'utf8'));
+    workplace.write('kind-cases.yaml', readFileSync(path.join(workplace.folder, 'cases.yaml'), 'utf8'));
+    writeSuite();
+    const kind = readFileSync(path.join(workplace.folder, 'kind.yaml'), 'utf8').replace(
+      'cases.yaml',
+      'kind-cases.yaml',
+    );
+    workplace.write('kind.yaml', kind);
+    const both = await Promise.all([
+      rescore('source', '--id', 'twice'),
+      rescore('source', '--id', 'twice', '--suite', 'kind.yaml'),
+    ]);
+    const codes = both.map(({ code }) => code);
+    const told = both.find(({ code }) => code === 2);
+    expect(told?.err).toContain('evaluation twice exists');
+    // Of the strict suite half of the trials fail, of the kind one none.
+    const [strict, lax] = codes;
+    expect([strict, lax]).toEqual(strict === 2 ? [2, 0] : [1, 2]);
+  });
+
+  test('two at once without an id: two evaluations, each whole, the source as it was', async () => {
+    const before = JSON.parse((await workplace.run('report', 'source', '--json')).out) as Report;
+    const both = await Promise.all([rescore('source'), rescore('source')]);
+    const ids = both.map(({ report }) => report.evaluation.evaluation_id);
+    expect(new Set(ids).size).toBe(2);
+    for (const { report } of both) expect(report.result.counts).toEqual(before.result.counts);
+    expect(JSON.parse((await workplace.run('report', 'source', '--json')).out)).toMatchObject({
+      result: before.result,
+    });
+  });
+
+  test('canceled in the middle: resume goes on with it; a running, a canceled and a deleted source', async () => {
+    const model = readFileSync(path.join(workplace.folder, 'model.yaml'), 'utf8');
+    workplace.write('model.yaml', `delay_ms: 1500\n${model}`);
+    const started = await workplace.run(
+      'rescore',
+      'source',
+      '--id',
+      'broken-off',
+      '--detach',
+      '--concurrency',
+      '1',
+      '--no-worker',
+    );
+    expect(started.code, started.err).toBe(0);
+    expect((await rescore('broken-off')).err).toContain('Evaluation broken-off is running');
+    const following = workplace.run('resume', 'broken-off');
+    await untilEnded(workplace.db, 'broken-off', 1);
+    expect((await workplace.run('cancel', 'broken-off')).code).toBe(0);
+    await following;
+    await untilStatus(workplace.db, 'broken-off', 'canceled');
+    workplace.write('model.yaml', model);
+    const ofCanceled = await rescore('broken-off');
+    expect(ofCanceled.report.result.counts['errored']).toBeGreaterThan(0);
+    expect(ofCanceled.code).not.toBe(0);
+    expect((await workplace.run('resume', 'broken-off')).code).toBe(1);
+    const { report } = await rescore('broken-off');
+    expect(report.result.counts).toMatchObject({ passed: 2, failed: 2 });
+    expect(await agentCalls('broken-off')).toBe(0);
+    expect((await workplace.run('delete', 'broken-off', '--yes')).code).toBe(0);
+    const gone = await rescore('broken-off');
+    expect([gone.code, gone.err]).toEqual([2, expect.stringContaining('There is no evaluation')]);
   });
 });
 
