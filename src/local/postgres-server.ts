@@ -228,7 +228,7 @@ async function createCluster(home: string, place: PostgresPlace, { log, signal }
     throw describeFileError(error, place.dataDir);
   } finally {
     rmSync(passwordFile, { force: true });
-    // The children of an initdb that was ended write for a moment longer.
+    // What an initdb that was killed had started is gone a moment later.
     rmSync(draft, { recursive: true, force: true, maxRetries: 10, retryDelay: 30 });
   }
 }
@@ -241,15 +241,22 @@ async function runInitdb(
 ): Promise<void> {
   const args = ['-D', dataDir, '-U', USER, `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
   args.push('--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-sync');
+  const running = promisify(execFile)(join(place.binDir, 'initdb'), args, {
+    env: serverEnvironment(place),
+    cwd: dataDir,
+    timeout: 60_000,
+    ...(place.user === null ? {} : { uid: place.user.uid, gid: place.user.gid }),
+  });
+  const kill = (): void => {
+    running.child.kill('SIGKILL');
+    // The server it feeds with statements would go on writing.
+    for (const part of findByWorkingFolder(dataDir)) signalProcess(part, 'SIGKILL');
+  };
+  signal?.addEventListener('abort', kill);
   try {
-    await promisify(execFile)(join(place.binDir, 'initdb'), args, {
-      env: serverEnvironment(place),
-      cwd: dataDir,
-      timeout: 60_000,
-      signal,
-      ...(place.user === null ? {} : { uid: place.user.uid, gid: place.user.gid }),
-    });
+    await running;
   } catch (error) {
+    signal?.throwIfAborted();
     const text = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error);
     const failed = new UserError(`Creating the Postgres data folder ${place.dataDir} failed:\n${text}`, {
       exitCode: EXIT.infrastructure,
@@ -257,6 +264,8 @@ async function runInitdb(
       cause: error,
     });
     throw describeServerFailure(failed, text, place.dataDir);
+  } finally {
+    signal?.removeEventListener('abort', kill);
   }
 }
 
