@@ -1,7 +1,7 @@
 import type { Agreement, Calibration, CalibrationGroup, Estimate, ReviewerPair } from '../core/calibration.ts';
 import { fittedTable, padStart, table, wrap } from './align.ts';
 import { cleanText } from './clean.ts';
-import { formatPercent, formatScore, NONE } from './format.ts';
+import { formatPercent, formatScore, NONE, plural } from './format.ts';
 import { createStyle } from './style.ts';
 import type { Style } from './style.ts';
 
@@ -85,7 +85,7 @@ function groupLines(group: CalibrationGroup, limit: number, width: number, style
   const mark = group.agreement === null ? '' : group.needs_work ? style('bad', `  under ${formatPercent(limit)}`) : '';
   return [
     `${head}${mark}`,
-    ...wrap(`${group.labels} labels by ${names.join(', ')}${unscored}`, width - 2).map((line) => `  ${line}`),
+    ...wrap(`${plural(group.labels, 'label')} by ${names.join(', ')}${unscored}`, width - 2).map((line) => `  ${line}`),
     ...numberLines(group).map((line) => `  ${line}`),
     ...(group.agreement === null ? [] : matrixLines(group.agreement, group.scale ?? []).map((line) => `  ${line}`)),
     ...reviewerLines(group.reviewer_pairs, width).map((line) => `  ${line}`),

@@ -30,9 +30,11 @@ const DESCRIBED = 5;
 /** Deltas with intervals, cases that changed sides, and which answers a judge prefers. Ends with a newline. */
 export function compareText(model: CompareModel, width: number, style: Style): string {
   const { a, b, comparison } = model;
+  const compared = comparison.compared_cases;
   const head = [
     ...wrap(`${b} against ${a}`, width),
-    `${plural(comparison.compared_cases, 'case')} of equal content compared`,
+    `${plural(compared, 'case')} of equal content compared`,
+    ...(compared > 0 ? [] : wrap('Nothing can be compared: no case is the same in both.', width)),
   ];
   const table = comparisonLines({ comparison, baseline_label: null }, width, style);
   const sections = [head, promptLines(model, width, style), table, pairwiseLines(model, width, style)].filter(

@@ -17,8 +17,8 @@ const COMPARISON: Comparison = {
   newly_flaky: [],
 };
 
-function text(prompt: SegmentChange[]): string {
-  return compareText({ a: 'a', b: 'b', comparison: COMPARISON, prompt, pairwise: null }, 80, createStyle(false));
+function text(prompt: SegmentChange[], comparison = COMPARISON): string {
+  return compareText({ a: 'a', b: 'b', comparison, prompt, pairwise: null }, 80, createStyle(false));
 }
 
 test('changed segments of the prompt are listed, with the size of a change', () => {
@@ -31,4 +31,9 @@ test('changed segments of the prompt are listed, with the size of a change', () 
 
 test('an unchanged prompt is not spoken of', () => {
   expect(text([])).not.toContain('prompt');
+});
+
+test('evaluations without a case in common are said to be nothing to compare', () => {
+  expect(text([])).toContain('no case is the same in both');
+  expect(text([], { ...COMPARISON, compared_cases: 1 })).not.toContain('no case is the same');
 });
