@@ -108,6 +108,7 @@ async function showCase(
     return;
   }
   const { renderCase } = await import('../../report/show-case.ts');
+  const scoresOf = Map.groupBy(scores, (score) => score.trial_index);
   const shown = {
     evaluation_id: row.id,
     evaluation_status: row.status,
@@ -119,7 +120,7 @@ async function showCase(
       ...trial,
       tokens: trial.total_tokens,
       error: errorOf(trial),
-      scores: scores.filter((score) => score.trial_index === trial.trial_index),
+      scores: scoresOf.get(trial.trial_index) ?? [],
     })),
   };
   context.stdout(renderCase(shown, await layout(context, flags)));
