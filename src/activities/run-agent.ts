@@ -11,7 +11,7 @@ import type { ActivityDeps } from './deps.ts';
 import { deterministicScores } from './deterministic-scores.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
 import type { HandOver } from './hand-over.ts';
-import { endWithoutJudge } from './judge-trial.ts';
+import { endWithoutJudge } from './judge-step.ts';
 import { timedOutByPostgres } from './timed-out-by-postgres.ts';
 import { ended, type GivenUp, runTrialStep, type TrialStep } from './trial-step.ts';
 
