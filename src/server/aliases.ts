@@ -7,6 +7,7 @@ import express, { type Request, type RequestHandler, type Response, type Router 
 import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { refuse } from './guards.ts';
 import { jsonBody } from './json-body.ts';
+import { shapeChecked } from './wire-shape.ts';
 
 export interface AliasOptions {
   requestHandler: A2ARequestHandler;
@@ -31,6 +32,7 @@ export function aliasRouter({ requestHandler, userOf }: AliasOptions): Router {
   };
   const router = express.Router();
   router.use(jsonBody);
+  router.use(shapeChecked((_req, res, fault) => refuse(res, 400, `Invalid request: ${fault}.`), paramsOf));
   router.post(
     '/tasks/send',
     handled(async (req, res) => {

@@ -10,7 +10,7 @@ import { bearerAuth, browserGuard, errorHandler, rateLimited, refuse, securityHe
 import { jsonBody } from './json-body.ts';
 import { jsonRpcEnvelope } from './json-rpc-envelope.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { restUnreadable, restWire } from './rest-wire.ts';
+import { restShape, restUnreadable, restWire } from './rest-wire.ts';
 
 export interface AppOptions {
   requestHandler: A2ARequestHandler;
@@ -50,7 +50,7 @@ export function createApp(options: AppOptions): Express {
   app.use(JSON_RPC_PATH, jsonRpc);
   // Older clients send requests to where the card is.
   app.use((req, res, next) => (req.path === '/' ? jsonRpc(req, res, next) : next()));
-  app.use(REST_PATH, restWire, jsonBody, restUnreadable, restHandler(transport));
+  app.use(REST_PATH, restWire, jsonBody, restUnreadable, restShape, restHandler(transport));
   app.use(aliasRouter({ requestHandler, userOf }));
   app.use((_req, res) => refuse(res, 404, 'There is nothing at this path; see /.well-known/agent-card.json.'));
   app.use(errorHandler(options.log));

@@ -1,6 +1,7 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
-import { isJsonObject, type Json } from '../core/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../core/json.ts';
 import { isTooLarge, jsonBody, TOO_LARGE } from './json-body.ts';
+import { faultOfShape } from './wire-shape.ts';
 
 /**
  * What JSON-RPC 2.0 says of requests that are none, in front of both protocol versions: the SDK's answers differ between
@@ -44,7 +45,16 @@ function faultOf(body: Json): { code: number; message: string } | null {
   if (params !== undefined && !isJsonObject(params)) {
     return { code: -32_602, message: 'Invalid params: expected an object.' };
   }
-  return null;
+  const fault = params === undefined ? null : (faultOfShape(params) ?? faultOfMethod(method, params));
+  return fault === null ? null : { code: -32_602, message: `Invalid params: ${fault}.` };
+}
+
+/** What the SDK takes for granted. */
+function faultOfMethod(method: string, params: JsonObject): string | null {
+  const isSet = method === 'tasks/pushNotificationConfig/set';
+  return isSet && !isJsonObject(params['pushNotificationConfig'] ?? null)
+    ? 'pushNotificationConfig must be an object'
+    : null;
 }
 
 function refusal(body: Json, code: number, message: string): object {

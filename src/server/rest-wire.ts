@@ -1,7 +1,8 @@
 import { ContentTypeNotSupportedError, RequestMalformedError, toRestErrorBody } from '@a2a-js/sdk/errors';
-import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { isJsonObject, type Json } from '../core/json.ts';
 import { isTooLarge, TOO_LARGE } from './json-body.ts';
+import { shapeChecked } from './wire-shape.ts';
 
 const UNSUPPORTED = 415;
 
@@ -42,10 +43,19 @@ export const restUnreadable: ErrorRequestHandler = (error: unknown, req, res, ne
   }
   const status = tooLarge ? 413 : 400;
   const message = tooLarge ? TOO_LARGE : 'Invalid JSON payload.';
-  const older = /^\/v1\b/.test(req.path);
-  const code = tooLarge ? -32_600 : -32_700;
-  res.status(status).json(older ? { code, message } : toRestErrorBody(new RequestMalformedError(message), status));
+  refuse(req, res, { status, code: tooLarge ? -32_600 : -32_700, message });
 };
+
+/** Bodies of a wrong shape, likewise. */
+export const restShape: RequestHandler = shapeChecked((req, res, fault) => {
+  refuse(req, res, { status: 400, code: -32_602, message: `Invalid request: ${fault}.` });
+});
+
+function refuse(req: Request, res: Response, error: { status: number; code: number; message: string }): void {
+  const { status, code, message } = error;
+  const older = /^\/v1\b/.test(req.path);
+  res.status(status).json(older ? { code, message } : toRestErrorBody(new RequestMalformedError(message), status));
+}
 
 function statusOf(body: Json): number | null {
   const error = isJsonObject(body) ? body['error'] : undefined;

@@ -30,6 +30,8 @@ export interface ServeOptions {
   rateLimit: number;
   /** Tasks that may run at once. */
   maxTasks: number;
+  /** Milliseconds a request may take to arrive, its body included; then the connection is closed. Default 60,000. */
+  requestMs?: number;
   allowPrivateWebhooks: boolean;
   cardForm: '0.3' | '1.0';
   /** True when a worker of this process does the work. */
@@ -46,6 +48,11 @@ export interface RunningServer {
 const MAX_WAIT_MS = 30 * 60_000;
 /** Requests one client may make at once before the rate counts. */
 const BURST = 200;
+const REQUEST_MS = 60_000;
+/** Of these, for the headers. */
+const HEADERS_MS = 15_000;
+/** How often slow ones are looked for, milliseconds. */
+const CHECK_MS = 5_000;
 /** Open connections get this long to end by themselves, milliseconds. */
 const CLOSE_MS = 1_000;
 
@@ -61,7 +68,12 @@ export async function serveA2a(
   options: ServeOptions,
 ): Promise<RunningServer> {
   const { db } = session;
-  const server = createServer();
+  const { requestMs = REQUEST_MS } = options;
+  const server = createServer({
+    requestTimeout: requestMs,
+    headersTimeout: Math.min(HEADERS_MS, requestMs),
+    connectionsCheckingInterval: Math.min(CHECK_MS, requestMs / 4),
+  });
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
   const url = options.publicUrl ?? `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`;

@@ -15,9 +15,10 @@ export interface StoredPushConfig {
 /** The push configurations of tasks, kept with them. Token and credentials go in, and are never given out again. */
 export interface PushConfigs {
   add(config: TaskPushNotificationConfig, wireVersion: string): Promise<TaskPushNotificationConfig>;
-  get(taskId: string, id: string): Promise<TaskPushNotificationConfig>;
+  get(taskId: string, id: string | null | undefined): Promise<TaskPushNotificationConfig>;
   list(taskId: string): Promise<TaskPushNotificationConfig[]>;
-  remove(taskId: string, id: string): Promise<void>;
+  /** A client of 0.3 may leave the id out: there is none of that name then. */
+  remove(taskId: string, id: string | null | undefined): Promise<void>;
 }
 
 export function createPushConfigs(db: Db, require: (taskId: string) => Promise<A2aTaskRow>): PushConfigs {
@@ -30,7 +31,8 @@ export function createPushConfigs(db: Db, require: (taskId: string) => Promise<A
       if (!(await addA2aPushConfig(db, row.id, push))) throw tooMany();
       return withoutSecrets({ ...config, id: push.id });
     },
-    async get(taskId, id) {
+    async get(taskId, wanted) {
+      const id = wanted ?? '';
       const configs = await list(taskId);
       // Of 0.3: "Server will return one of the associated configurations if config id is not specified" (7.6.1).
       const config = id === '' ? configs.at(-1) : configs.find((one) => one.id === id);
@@ -41,7 +43,7 @@ export function createPushConfigs(db: Db, require: (taskId: string) => Promise<A
     list,
     async remove(taskId, id) {
       const row = await require(taskId);
-      await removeA2aPushConfig(db, row.id, id);
+      await removeA2aPushConfig(db, row.id, id ?? '');
     },
   };
 }

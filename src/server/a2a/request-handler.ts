@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type AgentCard,
   type CancelTaskRequest,
@@ -25,6 +26,7 @@ import { closedSignal } from './client-user.ts';
 import { listTasks } from './list-tasks.ts';
 import { createPushConfigs, newPush, type PushConfigs, requireRoom } from './push-configs.ts';
 import type { Served } from './served.ts';
+import { createSharedLook } from './shared-look.ts';
 import type { Taken, TaskStarter } from './start-task.ts';
 import { isTerminal, stateOf, viewTask } from './task-view.ts';
 import { streamTask, watchTask } from './watch-task.ts';
@@ -57,9 +59,12 @@ export function createRequestHandler(deps: RequestHandlerDeps): A2ARequestHandle
   };
 }
 
+/** How old what a subscriber sees may be, milliseconds. */
+const FRESH_MS = 200;
+
 interface TaskAccess {
   /** @throws TaskNotFoundError, or RequestMalformedError for a blank id */
-  require(id: string): Promise<A2aTaskRow>;
+  require(id: string | null | undefined): Promise<A2aTaskRow>;
   view(row: A2aTaskRow): Promise<Task>;
   /** null: it was deleted. */
   look(id: string): Promise<Task | null>;
@@ -69,7 +74,8 @@ function createTaskAccess({ db, served }: RequestHandlerDeps): TaskAccess {
   const find = (id: string): Promise<A2aTaskRow | null> => whileTransient(() => findA2aTask(db, served.key, id));
   return {
     async require(id) {
-      if (id.trim() === '') throw new RequestMalformedError('A task id is required.');
+      if (id === null || id === undefined || id.trim() === '')
+        throw new RequestMalformedError('A task id is required.');
       const row = await find(id);
       if (row === null) throw new TaskNotFoundError(`Task not found: ${id.slice(0, 100)}`);
       return row;
@@ -179,6 +185,7 @@ function taskMethods(
   deps: RequestHandlerDeps,
   tasks: TaskAccess,
 ): Pick<A2ARequestHandler, 'getTask' | 'listTasks' | 'cancelTask' | 'resubscribe'> {
+  const lookTogether = createSharedLook(tasks.look, FRESH_MS, (ms) => sleep(ms, undefined, { ref: false }));
   return {
     async getTask(params: GetTaskRequest) {
       return withHistory(await tasks.view(await tasks.require(params.id)), params.historyLength);
@@ -205,7 +212,7 @@ function taskMethods(
       // A task that waits is subscribed to for what comes after its answer.
       const isEnd = (now: Task): boolean => isTerminal(stateOf(now));
       yield* streamOf(
-        watchTask(() => tasks.look(params.id), closedSignal(context), isEnd),
+        watchTask(() => lookTogether(params.id), closedSignal(context), isEnd),
         undefined,
       );
     },
