@@ -471,6 +471,32 @@ describe('protocol 0.3', () => {
     expect(await got.json()).toMatchObject({ id: task.id });
   });
 
+  test('0.3: HTTP+JSON, a message in a context: a task of its own, or the one it names; another context is refused', async () => {
+    const send = async (more: object): Promise<{ status: number; task: Loose }> => {
+      const body = {
+        message: { message_id: crypto.randomUUID(), role: 'ROLE_USER', content: [{ text: 'hi' }], ...more },
+      };
+      const response = await fetch(`${url}/a2a/rest/v1/message:send`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return { status: response.status, task: ((await response.json()) as Loose)['task'] };
+    };
+    const { task } = await send({ contextId: 'rest-context' });
+    expect(task).toMatchObject({ contextId: 'rest-context' });
+    const other = await send({ context_id: 'rest-context' });
+    expect(other.task).toMatchObject({ contextId: 'rest-context' });
+    expect(other.task.id).not.toBe(task.id);
+    for (const place of [
+      { taskId: task.id, contextId: 'rest-context' },
+      { task_id: task.id, context_id: 'rest-context' },
+    ]) {
+      expect(await send(place)).toMatchObject({ status: 201, task: { id: task.id, contextId: 'rest-context' } });
+    }
+    expect((await send({ task_id: task.id, context_id: 'another' })).status).toBe(400);
+  });
+
   test('the oldest paths: tasks/send, tasks/{id}, tasks/sendSubscribe', async () => {
     const post = (path: string, body: object): Promise<Response> =>
       fetch(`${url}${path}`, {
