@@ -102,7 +102,8 @@ async function runTrial(
   const { suite, suiteRoot } = loaded;
   const { signal } = new AbortController();
   // Time passes where a mock takes it, and is not waited for: a tool's delay is latency all the same.
-  let clock = 0;
+  // Any time but 0, which stands for a trajectory without times.
+  let clock = Date.UTC(2026, 0, 1);
   const agent = createOpenAiAgent({
     sleep: (ms, until) => {
       if (ms >= LONG_MS) return sleep(ms, until);
