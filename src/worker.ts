@@ -1,4 +1,5 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import {
   DefaultLogger,
@@ -102,14 +103,15 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     await connection.close().catch(() => undefined);
     await db.destroy();
   }
-  const composing = loadActivities({ config, db, cancellations, cwd: options.cwd });
+  const { resolve: compose, promise: composing } = Promise.withResolvers<ComposedActivities>();
   const activities = whenComposed(composing);
-  const [workers, adapters] = await withShortStacks(() =>
-    Promise.all([
-      Promise.all(queuesOf(options).map((taskQueue) => createWorker(config, connection, { taskQueue, activities }))),
-      composing,
-    ]),
-  ).catch(async (error: unknown) => {
+  const [workers, adapters] = await withShortStacks(() => {
+    const creating = Promise.all(
+      queuesOf(options).map((taskQueue) => createWorker(config, connection, { taskQueue, activities })),
+    );
+    compose(loadActivities(creating, { config, db, cancellations, cwd: options.cwd }));
+    return Promise.all([creating, composing]);
+  }).catch(async (error: unknown) => {
     await disconnect();
     throw error;
   });
@@ -128,9 +130,19 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
 
 type Activities = ReturnType<typeof createActivities>;
 
-/** Their code is half of what a worker loads. It is loaded while the thread of the workflows starts, which takes as long. */
-async function loadActivities(options: Parameters<typeof composeActivities>[0]): Promise<ComposedActivities> {
-  await nextTurn();
+/**
+ * Their code is half of what a worker loads. It is loaded while the thread of the workflows starts, which takes as long:
+ * not before there is one, because loading holds up this thread.
+ */
+async function loadActivities(
+  creating: Promise<unknown>,
+  options: Parameters<typeof composeActivities>[0],
+): Promise<ComposedActivities> {
+  const waiting = new AbortController();
+  const thread = once(process, 'worker', { signal: waiting.signal }).catch(() => undefined);
+  // A worker of activities alone has no such thread.
+  await Promise.race([thread, creating]);
+  waiting.abort();
   const composition = await import('./local/compose-activities.ts');
   return composition.composeActivities(options);
 }
