@@ -28,13 +28,24 @@ const PAGE = 500;
 const ENDING_LENGTH = 600;
 
 /** Streams an evaluation case by case; memory stays flat however many trials there are. */
-export async function* streamCases(db: Db, evaluationId: string): AsyncGenerator<CaseWithTrials[]> {
-  let after: string | null = null;
+export function streamCases(db: Db, evaluationId: string): AsyncGenerator<CaseWithTrials[]> {
+  return pages(
+    (after) => loadPage(db, evaluationId, after),
+    (one) => one.caseId,
+  );
+}
+
+/** Pages in ascending order; the next is read while one is worked on. */
+async function* pages<T>(load: (after: string | null) => Promise<T[]>, idOf: (row: T) => string): AsyncGenerator<T[]> {
+  let next = load(null);
   for (;;) {
-    const page: CaseWithTrials[] = await loadPage(db, evaluationId, after);
-    if (page.length === 0) return;
+    const page = await next;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    next = page.length < PAGE ? Promise.resolve([]) : load(idOf(last));
+    // Thrown where it is awaited, unless the reader has left by then.
+    next.catch(() => undefined);
     yield page;
-    after = page.at(-1)?.caseId ?? null;
   }
 }
 
@@ -203,14 +214,11 @@ export async function loadEvaluationResult(
 
 /** Reduced cases in ascending id (code units), one after the other: memory stays flat. */
 export async function* streamCaseResults(db: Db, evaluationId: string): AsyncGenerator<CaseResult> {
-  let after: string | null = null;
-  for (;;) {
-    const page: { body: CaseResult }[] = await loadResultPage(db, evaluationId, after);
-    for (const row of page) yield row.body;
-    const last = page.at(-1);
-    if (last === undefined) return;
-    after = last.body.case_id;
-  }
+  const results = pages(
+    (after) => loadResultPage(db, evaluationId, after),
+    (row) => row.body.case_id,
+  );
+  for await (const page of results) for (const row of page) yield row.body;
 }
 
 async function loadResultPage(db: Db, evaluationId: string, after: string | null): Promise<{ body: CaseResult }[]> {

@@ -7,6 +7,9 @@ import { createAggregator } from '../statistics/aggregate.ts';
 import { caseFacts } from '../statistics/case-facts.ts';
 import { reduceCase } from '../statistics/reduce.ts';
 
+/** Pages being written at once: a write takes Postgres longer than the next page takes us. */
+const SAVES = 2;
+
 /**
  * Reduces trials to cases and cases to the evaluation's numbers, and stores both. Page by page: memory does not grow
  * with the trials, and the event loop gets its turns.
@@ -19,15 +22,21 @@ export async function aggregateEvaluation(
 ): Promise<EvaluationResult> {
   const suite = (await requireEvaluation(db, evaluationId)).definition;
   const aggregator = createAggregator();
+  const saving: Promise<void>[] = [];
   for await (const page of streamCases(db, evaluationId)) {
     const results = page.map((one) =>
       reduceCase(caseFacts(one.evalCase, { suite, contentHash: one.contentHash, trials: one.trialCount }), one.trials),
     );
     for (const result of results) aggregator.add(result);
-    await saveCaseResults(db, evaluationId, results);
+    if (saving.length >= SAVES) await saving.shift();
+    const saved = saveCaseResults(db, evaluationId, results);
+    // Thrown where it is awaited.
+    saved.catch(() => undefined);
+    saving.push(saved);
     onPage();
     await nextTurn();
   }
+  await Promise.all(saving);
   const result = aggregator.finish();
   await saveEvaluationResult(db, evaluationId, result);
   return result;
