@@ -40,6 +40,8 @@ export interface StepSettings {
   agentTimeoutMs: number;
   judgeTimeoutMs: number;
   scheduleToCloseMs: number;
+  /** Trials handed out early, as a share of the lanes; see workflows/look-ahead.ts. Absent in plans of older builds. */
+  lookAhead?: number;
 }
 
 export interface ShardRange {
@@ -53,11 +55,17 @@ export interface TrialStepInput {
   revision: number;
   position: number;
   trialIndex: number;
+  /** Trials of its shard that may be worked on at once; absent from older builds. */
+  lanes?: number;
 }
 
-/** `n`: what comes next for the trial. `stop`: set when this trial's end stops the evaluation (fail-fast). */
+/**
+ * `n`: what comes next for the trial; `later`: it has not begun and is handed back. `w`: which worker it ran in.
+ * `stop`: set when this trial's end stops the evaluation (fail-fast).
+ */
 export interface TrialStepResult {
-  n: 'isolation' | 'judge' | 'done';
+  n: 'isolation' | 'judge' | 'done' | 'later';
+  w?: string;
   stop?: Stop;
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { boundedRetries } from './bounded-retries.ts';
 import { createAggregate } from './aggregate.ts';
 import { createCheckIsolation } from './check-isolation.ts';
@@ -11,7 +12,12 @@ import { judgeAtOnce } from './judge-at-once.ts';
 import { createJudgeTrial } from './judge-trial.ts';
 import { createLoadMissing, createPrepare } from './plan.ts';
 import { createRunAgent } from './run-agent.ts';
+import { createPlaces } from './places.ts';
 import { createSnapshotSuite } from './snapshot-suite.ts';
+import { withinLanes } from './within-lanes.ts';
+
+/** A trial that was handed out early and cannot begin within this time goes back. It sends no heartbeat meanwhile. */
+const PATIENCE_MS = 2_000;
 
 /** Every step the workflows name. */
 // oxlint-disable-next-line typescript/explicit-function-return-type -- its inferred type is the contract of the workflows
@@ -19,7 +25,14 @@ export function createActivities(deps: ActivityDeps) {
   const contextOf = createContexts(deps);
   const handOver = createHandOver();
   const judgeTrial = createJudgeTrial(deps, contextOf, handOver);
-  const runAgent = judgeAtOnce(deps, { runAgent: createRunAgent(deps, contextOf, handOver), judgeTrial }, handOver);
+  const steps = { runAgent: createRunAgent(deps, contextOf, handOver), judgeTrial };
+  const { heartbeatTimeoutMs, maxActivities: slots } = deps.config;
+  const places = createPlaces({ patienceMs: Math.min(PATIENCE_MS, heartbeatTimeoutMs / 2), slots });
+  const runAgent = withinLanes(judgeAtOnce(deps, steps, handOver), {
+    places,
+    cancellations: deps.cancellations,
+    worker: randomUUID().slice(0, 6),
+  });
   return {
     prepare: boundedRetries(createPrepare(deps)),
     loadMissing: boundedRetries(createLoadMissing(deps)),

@@ -10,6 +10,8 @@ const ATTRIBUTE_LENGTH = 200;
 const OVERHEAD_MS = 60_000;
 /** Bounds all attempts of a trial's step, waits for a rate limit included; then the trial is scheduled anew. */
 const SCHEDULE_TO_CLOSE_MS = 24 * 60 * 60_000;
+/** Share of the lanes: with less, lanes were idle now and then; more did not make a run faster (bench/RESULTS.md). */
+const LOOK_AHEAD = 0.4;
 
 /** What is left to do, and with which settings. */
 export function createPrepare(deps: ActivityDeps): (input: { evaluationId: string }) => Promise<Plan> {
@@ -48,6 +50,8 @@ export function createPrepare(deps: ActivityDeps): (input: { evaluationId: strin
         agentTimeoutMs: longest + judging + OVERHEAD_MS,
         judgeTimeoutMs: judging + OVERHEAD_MS,
         scheduleToCloseMs: SCHEDULE_TO_CLOSE_MS,
+        // With a queue for the judge the rest of a trial is done elsewhere, where the lanes cannot be counted.
+        lookAhead: config.agentTaskQueue === config.judgeTaskQueue ? LOOK_AHEAD : 0,
       },
     };
   };

@@ -15,6 +15,7 @@ import type { createActivities } from '../activities/index.ts';
 import type { ShardRange, StepSettings, TrialStepInput } from '../activities/contract.ts';
 import type { Stop } from '../core/evaluation.ts';
 import { CANCEL_FAILURE, INTERNAL_FAILURE, STOP_FAILURE } from '../core/failure-types.ts';
+import { createLookAhead, type LookAhead } from './look-ahead.ts';
 
 type Activities = ReturnType<typeof createActivities>;
 
@@ -43,11 +44,12 @@ const FRUITLESS_PASSES = 10;
  * and a reset are one path. One bad trial never fails it: the activities turn exhausted retries into rows.
  */
 export async function shard(input: ShardInput): Promise<ShardResult> {
-  const state = { lanes: input.lanes, paused: input.paused, stop: null as Stop | null };
+  const lookAhead = createLookAhead(input.settings.lookAhead ?? 0);
+  const state: LaneState = { lanes: input.lanes, paused: input.paused, stop: null, lookAhead };
   setHandler(setPaused, (paused) => void (state.paused = paused));
   setHandler(setLanes, (lanes) => void (state.lanes = lanes));
   const { loadMissing } = proxyActivities<Activities>({ startToCloseTimeout: '1 minute', retry: RETRY });
-  const runTrial = trialRunner(input.settings);
+  const runTrial = trialRunner(input.settings, lookAhead);
 
   let last = Number.POSITIVE_INFINITY;
   for (let fruitless = 0; ;) {
@@ -77,29 +79,32 @@ interface LaneState {
   lanes: number;
   paused: boolean;
   stop: Stop | null;
+  lookAhead: LookAhead;
 }
 
 /** Lanes take the next trial until none is left; the number of lanes may change while they run. */
 async function runLanes(
   trials: TrialStepInput[],
   state: LaneState,
-  runTrial: (trial: TrialStepInput) => Promise<Stop | null>,
+  runTrial: (trial: TrialStepInput) => Promise<Stop | 'later' | null>,
 ): Promise<void> {
   const scope = new CancellationScope();
   const failure: { error: unknown } = { error: null };
   let next = 0;
   let active = 0;
   const open = (): boolean => next < trials.length && state.stop === null && failure.error === null;
+  const places = (): number => state.lanes + state.lookAhead.extra(state.lanes);
   const lane = async (): Promise<void> => {
-    while (open() && active <= state.lanes) {
+    while (open() && active <= places()) {
       if (state.paused) {
         await condition(() => !state.paused || !open());
         continue;
       }
       const trial = open() ? trials[next++] : undefined;
       if (trial === undefined) return;
-      const stop = await runTrial(trial);
-      if (stop !== null && state.stop === null) {
+      const stop = await runTrial({ ...trial, lanes: state.lanes });
+      if (stop === 'later') trials.push(trial);
+      else if (stop !== null && state.stop === null) {
         state.stop = stop;
         scope.cancel();
       }
@@ -108,7 +113,7 @@ async function runLanes(
   await scope.run(async () => {
     const lanes: Promise<void>[] = [];
     while (open()) {
-      while (active < state.lanes && active < trials.length) {
+      while (active < places() && active < trials.length) {
         active += 1;
         // A lane never rejects: the others must come to rest before the shard does.
         lanes.push(
@@ -118,7 +123,7 @@ async function runLanes(
         );
       }
       const before = active;
-      await condition(() => !open() || active !== before || active < Math.min(state.lanes, trials.length)).catch(
+      await condition(() => !open() || active !== before || active < Math.min(places(), trials.length)).catch(
         (error: unknown) => void (failure.error ??= error),
       );
     }
@@ -127,8 +132,11 @@ async function runLanes(
   if (failure.error !== null && state.stop === null) throw failure.error;
 }
 
-/** One trial: the agent, the isolation of its sub-agents, then the judge, each where the trial needs it. Returns why the evaluation must stop, or null. */
-function trialRunner(settings: StepSettings): (trial: TrialStepInput) => Promise<Stop | null> {
+/** One trial: the agent, the isolation of its sub-agents, then the judge, each where the trial needs it. Returns why the evaluation must stop, `later` for a trial that has not begun, or null. */
+function trialRunner(
+  settings: StepSettings,
+  lookAhead: LookAhead,
+): (trial: TrialStepInput) => Promise<Stop | 'later' | null> {
   const common = {
     heartbeatTimeout: settings.heartbeatTimeoutMs,
     scheduleToCloseTimeout: settings.scheduleToCloseMs,
@@ -148,6 +156,8 @@ function trialRunner(settings: StepSettings): (trial: TrialStepInput) => Promise
   return async (trial) => {
     try {
       const step = await agent.runAgent(trial);
+      lookAhead.note(step);
+      if (step.n === 'later') return 'later';
       const checked = step.n === 'isolation' ? await judge.checkIsolation(trial) : step;
       if (checked.n === 'done') return checked.stop ?? null;
       return (await judge.judgeTrial(trial)).stop ?? null;

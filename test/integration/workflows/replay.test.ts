@@ -60,6 +60,12 @@ test('every scenario has a saved history of its evaluation and of a shard', () =
   expect(events('pause.evaluation')).toContain('WORKFLOW_EXECUTION_SIGNALED');
   expect(events('pause.shard')).toContain('WORKFLOW_EXECUTION_SIGNALED');
   expect(events('stop.shard')).toContain('ACTIVITY_TASK_FAILED');
+  // One lane: the second trial was handed out before the first of two had ended.
+  expect(
+    events('look-ahead.shard')
+      .filter((name) => /^ACTIVITY_TASK_(SCHEDULED|COMPLETED)/.test(name))
+      .join(),
+  ).toMatch(/SCHEDULED,ACTIVITY_TASK_SCHEDULED/);
 });
 
 test('histories hold ids and small numbers only: no key, no question, no answer', () => {
@@ -102,6 +108,7 @@ describe('a workflow that was changed without care does not', () => {
       'await sleep(1);\n      const step = await agent.runAgent(trial);',
       'with-judge.shard',
     ],
+    ['shard.ts', 'lookAhead.note(step);', '', 'look-ahead.shard'],
   ])('%s: %s → %s', async (file, before, after, history) => {
     const original = readFileSync(path.join(root, 'src/workflows', file), 'utf8');
     expect(original).toContain(before);

@@ -1,0 +1,133 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { workflowIdOf } from '../../../src/commands/run/start-evaluation.ts';
+import type { RunningWorker } from '../../../src/worker.ts';
+import { eventually } from '../../e2e/support/program.ts';
+import { countEnded, loadTrials, trialsByStatus } from './support/reads.ts';
+import { ECHO, ECHO_SCRIPT, echoCases, openRig, type Rig } from './support/rig.ts';
+
+let rig: Rig;
+let worker: RunningWorker;
+beforeAll(async () => {
+  rig = await openRig({ workers: 0 });
+});
+beforeEach(async () => {
+  worker = await rig.worker();
+});
+afterEach(() => worker.stop());
+afterAll(() => rig.close());
+
+/** What the first shard handed out: the most trials at once, and the results the worker gave. */
+async function handedOut(id: string, { client }: Rig = rig): Promise<{ most: number; results: string[] }> {
+  const { events } = await client.workflow.getHandle(`${workflowIdOf(id)}/shard/0`).fetchHistory();
+  let [now, most] = [0, 0];
+  const results: string[] = [];
+  for (const event of events ?? []) {
+    if (event.activityTaskScheduledEventAttributes) most = Math.max(most, (now += 1));
+    const completed = event.activityTaskCompletedEventAttributes;
+    if (completed) results.push(Buffer.from(completed.result?.payloads?.[0]?.data ?? []).toString());
+    if (completed || event.activityTaskFailedEventAttributes || event.activityTaskCanceledEventAttributes) now -= 1;
+  }
+  return { most, results };
+}
+
+const handedBack = ({ results }: { results: string[] }): number =>
+  results.filter((text) => text.includes('"later"')).length;
+
+describe('the next trials wait in the worker', () => {
+  test('so that a lane is never idle; in flight there are no more than the concurrency', async () => {
+    const model = await rig.model({ ...ECHO_SCRIPT, delay_ms: 40 });
+    let most = 0;
+    const timer = setInterval(() => (most = Math.max(most, model.stats().inFlight)), 1);
+    const row = await rig.evaluate(model, { cases: echoCases(160), suite: { concurrency: 8 } });
+    clearInterval(timer);
+    expect(row).toMatchObject({ status: 'completed', exit_code: 0 });
+    expect(most).toBe(8);
+    expect(model.stats()).toMatchObject({ calls: 160, repeated: 0 });
+    const shard = await handedOut(row.id);
+    expect(shard.most).toBe(12);
+    expect(handedBack(shard)).toBe(0);
+  });
+
+  test('one that waits long is handed back and runs later, once; from then on none is handed out early', async () => {
+    const slow = { ...ECHO, when: { user_matches: 'say (\\d\\d+)\\.' }, reply: { ...ECHO.reply, delay_ms: 3_500 } };
+    const model = await rig.model({ model: 'scripted-1', rules: [slow, ECHO] });
+    const row = await rig.evaluate(model, { cases: echoCases(18), suite: { concurrency: 4 } });
+    expect(row).toMatchObject({ status: 'completed', exit_code: 0 });
+    expect(model.stats()).toMatchObject({ calls: 18, repeated: 0 });
+    expect(await loadTrials(rig.db, row.id)).toMatchObject(
+      Array.from({ length: 18 }, () => ({ status: 'passed', deaths: 0, model_failures: 0 })),
+    );
+    const shard = await handedOut(row.id);
+    expect(shard.most).toBe(6);
+    expect(handedBack(shard)).toBe(2);
+  });
+
+  test('a worker that stops hands them on: another runs every trial, none counts as a death', async () => {
+    const model = await rig.model({ ...ECHO_SCRIPT, delay_ms: 120 });
+    const id = await rig.run(model, { cases: echoCases(80), suite: { concurrency: 8 } });
+    await eventually('trials', async () => (await countEnded(rig.db, id)) >= 20);
+    const next = await rig.worker();
+    await worker.stop();
+    worker = next;
+    expect(await rig.ended(id)).toMatchObject({ status: 'completed', exit_code: 0 });
+    expect(await loadTrials(rig.db, id)).toMatchObject(
+      Array.from({ length: 80 }, () => ({ status: 'passed', deaths: 0 })),
+    );
+    // Those in flight at the stop, at most.
+    expect(model.stats().calls).toBeLessThanOrEqual(88);
+  });
+
+  test('with a second worker from the start no trial is handed out early for long', async () => {
+    const second = await rig.worker();
+    const model = await rig.model({ ...ECHO_SCRIPT, delay_ms: 60 });
+    let most = 0;
+    const timer = setInterval(() => (most = Math.max(most, model.stats().inFlight)), 1);
+    const row = await rig.evaluate(model, { cases: echoCases(120), suite: { concurrency: 8 } });
+    clearInterval(timer);
+    await second.stop();
+    expect(await trialsByStatus(rig.db, row.id)).toEqual({ passed: 120 });
+    expect(most).toBeLessThanOrEqual(12);
+  });
+
+  test('a trial that stops the evaluation (--fail-fast) turns away those that wait', async () => {
+    const user = (user_matches: string): object => ({ when: { user_matches } });
+    const wrong = { ...user('say 10\\.'), reply: { content: 'no', delay_ms: 600 } };
+    const slow = { ...ECHO, ...user('say (\\d\\d+)\\.'), reply: { ...ECHO.reply, delay_ms: 1_500 } };
+    const model = await rig.model({ model: 'scripted-1', rules: [wrong, slow, ECHO] });
+    const row = await rig.evaluate(model, {
+      cases: echoCases(30),
+      suite: { concurrency: 4 },
+      options: { failFast: true },
+    });
+    expect(row).toMatchObject({ status: 'stopped', stop_kind: 'fail_fast' });
+    expect((await handedOut(row.id)).most).toBe(6);
+    // 0 to 9 quickly, then 10 to 13; 14 and 15 were waiting.
+    expect(model.stats().calls).toBe(14);
+  });
+
+  test('a cancellation ends those that wait', async () => {
+    const hang = { ...ECHO, when: { user_matches: 'say (\\d\\d+)\\.' }, reply: { ...ECHO.reply, delay_ms: 30_000 } };
+    const model = await rig.model({ model: 'scripted-1', rules: [hang, ECHO] });
+    const id = await rig.run(model, { cases: echoCases(30), suite: { concurrency: 4 } });
+    await eventually('calls that hang', () => Promise.resolve(model.stats().inFlight === 4));
+    await rig.client.workflow.getHandle(workflowIdOf(id)).cancel();
+    expect(await rig.ended(id, 15_000)).toMatchObject({ status: 'canceled' });
+    expect(model.stats().aborted).toBe(4);
+    await rig.resume(id);
+    await eventually('calls that hang again', () => Promise.resolve(model.stats().inFlight === 4));
+    await rig.client.workflow.getHandle(workflowIdOf(id)).cancel();
+    await rig.ended(id, 15_000);
+  });
+});
+
+test('with a queue for the judge the lanes of a worker cannot be counted: none is handed out early', async () => {
+  const apart = await openRig({ env: { ASSAY_JUDGE_TASK_QUEUE: 'look-ahead-judge' } });
+  try {
+    const model = await apart.model({ ...ECHO_SCRIPT, delay_ms: 20 });
+    const row = await apart.evaluate(model, { cases: echoCases(80), suite: { concurrency: 8 } });
+    expect(row.status).toBe('completed');
+    expect((await handedOut(row.id, apart)).most).toBe(8);
+  } finally {
+    await apart.close();
+  }
+});
