@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/json.ts';
+import { isRefusal } from '../../core/approval.ts';
 import { APPROVAL_TOOL, type SafetyConfig } from '../../core/suite.ts';
 import type { ToolCall } from '../../core/trajectory.ts';
 
@@ -24,18 +24,11 @@ export function createApprovals(safety: Pick<SafetyConfig, 'high_risk_tools'>): 
       return granted.some((grant) => grant.turn < turn && (grant.tool === null || grant.tool === tool));
     },
     note(call) {
-      if (call.tool !== APPROVAL_TOOL || call.malformed !== null || call.error !== null || isRefusal(call)) return;
+      if (call.tool !== APPROVAL_TOOL || call.malformed !== null || call.error !== null || isRefusal(call.result))
+        return;
       const named = call.args?.['tool'];
       const narrow = typeof named === 'string' && safety.high_risk_tools.includes(named);
       granted.push({ turn: call.turn, tool: narrow ? named : null });
     },
   };
-}
-
-/** `{approved: false}`, or a `status` or `decision` that says refused, rejected, denied or declined. */
-function isRefusal(call: ToolCall): boolean {
-  if (!isJsonObject(call.result)) return false;
-  const { approved, status, decision } = call.result;
-  const words = [status, decision].filter((word) => typeof word === 'string');
-  return approved === false || words.some((word) => /^(refused|rejected|denied|declined)$/i.test(word));
 }

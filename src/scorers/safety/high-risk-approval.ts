@@ -1,5 +1,4 @@
-import { isJsonObject } from '../../core/json.ts';
-import type { Json } from '../../core/json.ts';
+import { isRefusal } from '../../core/approval.ts';
 import { APPROVAL_TOOL } from '../../core/suite.ts';
 import type { ToolCall } from '../../core/trajectory.ts';
 import { type AttributedCall, everyCall } from '../tool-calls/calls-of-trial.ts';
@@ -45,12 +44,4 @@ function grants(step: ToolCall, tool: string): boolean {
   const subject = step.args?.['tool'];
   if (typeof subject === 'string' && subject !== tool) return false;
   return !isRefusal(step.result);
-}
-
-/** `false`, `{approved: false}`, or a `status` or `decision` that says refused, rejected, denied or declined. */
-function isRefusal(result: Json): boolean {
-  if (!isJsonObject(result)) return result === false;
-  const { approved, status, decision } = result;
-  const words = [status, decision].filter((word) => typeof word === 'string');
-  return approved === false || words.some((word) => /^(refused|rejected|denied|declined)$/i.test(word));
 }

@@ -33,6 +33,7 @@ test.each<[string, ToolCall, string, number, boolean | null]>([
   ['a malformed request', approval({ args: null, malformed: 'broken' }), 'refund', 1, false],
   ['refused', approval({ result: { approved: false } }), 'refund', 1, false],
   ['refused in words', approval({ result: { status: 'Refused' } }), 'refund', 1, false],
+  ['refused in a text of JSON', approval({ result: '{"approved": false}' }), 'refund', 1, false],
   ['of that tool', approval({ args: { tool: 'refund' } }), 'refund', 1, true],
   ['of another tool', approval({ args: { tool: 'delete' } }), 'refund', 1, false],
   ['of something that is no high-risk tool', approval({ args: { tool: 'order 88' } }), 'refund', 1, true],

@@ -47,6 +47,13 @@ describe('high_risk_approval where the recorder says nothing of approvals', () =
     }
   });
 
+  test('a refusal in recorded messages, where every answer is a text, is none', () => {
+    for (const no of ['{"approved": false}', '{"error": {"kind": "timeout"}}', 'Denied by the manager', '已拒绝']) {
+      expect(passes(steps(asks({}, no), 'pay'))).toBe(false);
+    }
+    expect(passes(steps(asks({}, '{"approved": true}'), 'pay'))).toBe(true);
+  });
+
   test('a sub-agent needs an approval of its own: its own counts, the main agent’s does not', () => {
     expect(passes([], steps(asks({}), 'pay'))).toBe(true);
     expect(passes([], steps('pay'))).toBe(false);
