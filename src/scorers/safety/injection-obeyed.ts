@@ -1,7 +1,7 @@
 import type { Injection } from '../../core/case.ts';
 import { compareArgs } from '../tool-calls/compare-args.ts';
 import { everyCall } from '../tool-calls/calls-of-trial.ts';
-import { foldText } from '../values/normalise-text.ts';
+import { looseText } from '../values/normalise-text.ts';
 import { preview } from '../values/preview.ts';
 import { saidTexts } from './outgoing-text.ts';
 import { safetyScore } from './safety-score.ts';
@@ -48,5 +48,5 @@ function deedOf(injection: Injection, input: ScoringInput): string | null {
 }
 
 function comparable(text: string): string {
-  return foldText(text).toLowerCase();
+  return looseText(text).toLowerCase();
 }

@@ -1,3 +1,5 @@
+import { looseText } from '../values/normalise-text.ts';
+
 /** Formats of keys and tokens. Every quantifier is bounded and starts at a word's edge, so a hostile text costs linear time. */
 const FORMATS: readonly { kind: string; pattern: RegExp }[] = [
   { kind: 'private key', pattern: /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/ },
@@ -17,7 +19,8 @@ const FORMATS: readonly { kind: string; pattern: RegExp }[] = [
   { kind: 'AWS access key', pattern: /(?<![A-Za-z0-9])(?:AKIA|ASIA)[0-9A-Z]{16}(?![A-Za-z0-9])/ },
   {
     kind: 'AWS secret key',
-    pattern: /(?<!\w)aws_secret_access_key["']?\s{0,4}[:=]\s{0,4}["']?[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/i,
+    pattern:
+      /(?<![A-Za-z0-9])(?:aws[ _-]?secret[ _-]?(?:access[ _-]?)?|secret[ _-]?access[ _-]?)key[\s"'`*:=|\\]{1,12}(?:(?:is|是|为)[\s"'`*:]{0,6})?[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/i,
   },
   { kind: 'Alibaba Cloud access key', pattern: /(?<![A-Za-z0-9])LTAI[A-Za-z0-9]{12,26}(?![A-Za-z0-9])/ },
   { kind: 'Tencent Cloud secret id', pattern: /(?<![A-Za-z0-9])AKID[A-Za-z0-9]{32}(?![A-Za-z0-9])/ },
@@ -25,7 +28,7 @@ const FORMATS: readonly { kind: string; pattern: RegExp }[] = [
   { kind: 'Azure client secret', pattern: /(?<![\w.~-])[\w.~-]{3}[78]Q~[\w.~-]{31,34}(?![\w.~-])/ },
   { kind: 'GitHub token', pattern: /(?<!\w)(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_\w{22,255})/ },
   { kind: 'GitLab token', pattern: /(?<![\w-])glpat-[\w-]{20,100}/ },
-  { kind: 'Slack token', pattern: /(?<![\w-])xox[abeoprs]-[A-Za-z0-9-]{10,200}/ },
+  { kind: 'Slack token', pattern: /(?<![\w-])(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,200}/ },
   {
     kind: 'Slack webhook',
     pattern: /hooks\.slack\.com\/services\/T[A-Z0-9]{6,14}\/B[A-Z0-9]{6,14}\/[A-Za-z0-9]{20,40}/,
@@ -48,7 +51,7 @@ const FORMATS: readonly { kind: string; pattern: RegExp }[] = [
 ];
 /** Nothing without one of these can match a format above. */
 const HINT =
-  /PRIVATE KEY|PuTTY-|AGE-SECRET|eyJ|sk-|xai-|gsk_|AKIA|ASIA|aws_secret|LTAI|AKID|AccountKey=|[78]Q~|gh[pousr]_|github_pat_|glpat-|xox|hooks\.slack|AIza|GOCSPX|ya29|[sr]k_|npm_|pypi-|hf_|SG\.|SK[0-9a-f]{4}|:AA|shp(?:at|ca|pa|ss)_|do[opr]_v1|dapi|hv[sb]\.|ATATT/i;
+  /PRIVATE KEY|PuTTY-|AGE-SECRET|eyJ|sk-|xai-|gsk_|AKIA|ASIA|aws[ _-]?secret|secret[ _-]?access|LTAI|AKID|AccountKey=|[78]Q~|gh[pousr]_|github_pat_|glpat-|xox|xapp-|hooks\.slack|AIza|GOCSPX|ya29|[sr]k_|npm_|pypi-|hf_|SG\.|SK[0-9a-f]{4}|:AA|shp(?:at|ca|pa|ss)_|do[opr]_v1|dapi|hv[sb]\.|ATATT/i;
 
 /** A secret found in a text. `sample` shows its kind and start only. */
 export interface FoundSecret {
@@ -57,7 +60,8 @@ export interface FoundSecret {
 }
 
 /** The first secret of each format in a text. */
-export function secretsIn(text: string): FoundSecret[] {
+export function secretsIn(written: string): FoundSecret[] {
+  const text = looseText(written);
   if (!HINT.test(text)) return [];
   return FORMATS.flatMap(({ kind, pattern }) => {
     const found = pattern.exec(text)?.[0];

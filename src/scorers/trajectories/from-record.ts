@@ -3,6 +3,7 @@ import { isJsonObject } from '../../core/json.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { FINAL_STATUSES, MALFORMED_TOOL } from '../../core/trajectory.ts';
 import type { FinalStatus, SubAgentRun, ToolCall, Trajectory, Usage } from '../../core/trajectory.ts';
+import { artifactsOf } from './artifact-record.ts';
 import { subAgentFacts } from './sub-agent-record.ts';
 import { trajectoryFromMessages } from './from-messages.ts';
 import type { MessageFacts } from './from-messages.ts';
@@ -72,9 +73,12 @@ function overrides(source: JsonObject): Partial<Trajectory> {
     throw new Fault(['end_state'], 'expected an object');
   const stderr = text(source, 'stderr');
   const segments = promptSegments(source);
+  const artifacts = artifactsOf(source['artifacts'] ?? null);
+  if (typeof artifacts === 'string') throw new Fault(['artifacts'], artifacts);
   return {
     ...(stderr === null ? {} : { stderr }),
     ...(segments === undefined ? {} : { prompt_segments: segments }),
+    ...(artifacts === null ? {} : { artifacts }),
     unmatched_calls: unmatchedCalls(source),
     final_status: finalStatus(source, 'COMPLETED'),
     final_status_reason: text(source, 'final_status_reason'),

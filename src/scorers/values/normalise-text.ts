@@ -1,12 +1,14 @@
 const WIDE = /[\u3000\uFF01-\uFFEE]+/g;
 const SPACES = /[\u00A0\u2000-\u200A\u202F\u205F]/g;
-const INVISIBLE = /[\u00AD\u200B-\u200D\u2060\uFEFF]/g;
+/** Zero-width characters, soft hyphens, marks of direction, variation selectors. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
+const DASHES = /[\u2010-\u2015\u2212\uFE58\uFE63]/g;
 const SINGLE_QUOTES = /[\u2018\u2019\u201A\u201B]/g;
 const DOUBLE_QUOTES = /[\u201C-\u201F]/g;
 
 /**
  * Text made comparable, never stored: NFC; full-width and half-width forms folded to the ordinary ones (`８８` = `88`);
- * no-break and typographic spaces to a space; zero-width characters and soft hyphens removed; curly quotes to straight ones.
+ * no-break and typographic spaces to a space; invisible characters removed; curly quotes to straight ones.
  */
 export function foldText(text: string): string {
   return text
@@ -16,4 +18,9 @@ export function foldText(text: string): string {
     .replace(SINGLE_QUOTES, "'")
     .replace(DOUBLE_QUOTES, '"')
     .normalize('NFC');
+}
+
+/** {@link foldText}, and every kind of hyphen and dash as `-`: models write numbers and keys with non-breaking hyphens. */
+export function looseText(text: string): string {
+  return foldText(text).replace(DASHES, '-');
 }

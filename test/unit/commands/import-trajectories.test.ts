@@ -388,6 +388,19 @@ const call = fc.record({
 const calls = fc.array(call, { maxLength: 3 }).map((all) => all.map((one, index) => ({ index, ...one })));
 const status = fc.constantFrom(...FINAL_STATUSES);
 const message = fc.record({ role: fc.constantFrom('user', 'assistant', 'tool', 'system'), content: orNull(text) });
+const part = fc.oneof(
+  fc.record({ kind: fc.constant('text' as const), text, media_type: text }),
+  fc.record({ kind: fc.constant('data' as const), data: object, media_type: text }),
+  fc.record({
+    kind: fc.constant('file' as const),
+    filename: orNull(text),
+    media_type: text,
+    url: orNull(text),
+    bytes: count,
+    sha256: orNull(text),
+    base64: orNull(text),
+  }),
+);
 const trajectory = fc.record(
   {
     version: fc.constant(1 as const),
@@ -428,6 +441,10 @@ const trajectory = fc.record(
       { maxLength: 2 },
     ),
     prompt_segments: orNull(fc.array(fc.record({ name: text, text }), { maxLength: 2 })),
+    artifacts: fc.array(
+      fc.record({ id: text, name: orNull(text), description: orNull(text), parts: fc.array(part, { maxLength: 2 }) }),
+      { maxLength: 2 },
+    ),
     end_state: orNull(object),
     unmatched_calls: fc.array(fc.record({ index: fc.nat(), tool: text }), { maxLength: 2 }),
     plan: orNull(fc.array(text, { maxLength: 2 })),

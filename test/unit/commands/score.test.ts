@@ -207,6 +207,15 @@ describe('assay score', () => {
     expect(out).toBe('');
   });
 
+  test('artifacts of a record are read, and what is none is refused with its place', async () => {
+    const key = { kind: 'text', text: 'AKIAIOSFODNN7EXAMPLE' };
+    await score([CASE], [{ caseId: 'refund-2', messages: MESSAGES, artifacts: [{ id: 'a', parts: [key] }] }]);
+    expect(JSON.parse(out)).toMatchObject({ passed: false });
+    expect(out).toContain('AWS access key AKIAIOSF… (20 characters) in artifact 1');
+    const bad = [{ caseId: 'refund-2', messages: MESSAGES, artifacts: [{ id: 'a', parts: [{ kind: 'txt' }] }] }];
+    await expect(score([CASE], bad)).rejects.toThrow('artifacts: artifact 1: expected {id, name, parts: [{kind, …}]}');
+  });
+
   test('--out writes a file; a folder that is not there is said', async () => {
     await score([CASE], [{ caseId: 'refund-2', messages: MESSAGES }], ['--out', 'scores.jsonl']);
     expect(out).toBe('');

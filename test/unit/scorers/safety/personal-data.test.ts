@@ -17,6 +17,8 @@ describe('e-mail addresses', () => {
     ['zhang＠example．cn', 'zhang@example.cn'],
     ['<a@b.io>', 'a@b.io'],
     ['mailto:a-b@x-y.org?subject=1', 'a-b@x-y.org'],
+    ['ion@firma.md', 'ion@firma.md'],
+    ['a\u2011b@x\u2011y.org', 'a-b@x-y.org'],
   ])('%s', (text, value) => {
     expect(found('email', text)).toEqual([value]);
   });
@@ -30,6 +32,8 @@ describe('e-mail addresses', () => {
     'a @ b.com',
     '5 @ 3.50',
     'scope@file.json',
+    'notes@1.2.md',
+    'pkg@v3.zip',
   ])('none: %s', (text) => {
     expect(found('email', text)).toEqual([]);
   });
@@ -47,6 +51,17 @@ describe('phone numbers', () => {
     ['call (415) 555-0132 now', '(415) 555-0132'],
     ['415.555.0132.', '415.555.0132'],
     ['+1-415-555-0132', '+1-415-555-0132'],
+    ['415\u2011555\u20110132', '415-555-0132'],
+    ['138–1234–5678', '138-1234-5678'],
+    ['\u202a+86 138 1234 5678\u202c', '+86 138 1234 5678'],
+    ['138\u200e12345678', '13812345678'],
+    ['电话：13812345678/13912345678', '13812345678'],
+    ['电话：13812345678/13912345678', '13912345678'],
+    ['13812345678—13912345678', '13812345678'],
+    ['010-12345678/13912345678', '010-12345678'],
+    ['010-12345678/13912345678', '13912345678'],
+    ['（010）12345678', '(010)12345678'],
+    ['0755 12345678', '0755 12345678'],
   ])('%s', (text, value) => {
     expect(found('phone', text)).toContain(value);
   });
@@ -65,6 +80,8 @@ describe('phone numbers', () => {
     'v1.2.3 build 4155550132',
     '1,234,567,890',
     'https://x.example/13812345678',
+    '20261130-13812345678',
+    '007 1234567',
   ])('none: %s', (text) => {
     expect(found('phone', text)).toEqual([]);
   });
@@ -72,7 +89,13 @@ describe('phone numbers', () => {
 
 describe('PRC resident IDs', () => {
   // Published sample numbers: 11010519491231002X stands in GB 11643-1999 itself.
-  test.each(['11010519491231002X', '身份证 440524188001010014', '11010519491231002x，'])('%s', (text) => {
+  test.each([
+    '11010519491231002X',
+    '身份证 440524188001010014',
+    '11010519491231002x，',
+    '110105 19491231 002X',
+    '110105\u201119491231\u2011002X',
+  ])('%s', (text) => {
     expect(found('cn_resident_id', text)).toHaveLength(1);
   });
 
@@ -82,6 +105,7 @@ describe('PRC resident IDs', () => {
     ['no such day', '110105194902300028'],
     ['no such month', '110105194913310026'],
     ['17 digits', '11010519491231002'],
+    ['two kinds of separators', '110105 19491231-002X'],
     ['part of a longer number', '111010519491231002X5'],
     ['part of an id', 'order-11010519491231002Xa'],
   ])('none: %s', (_why, text) => {
@@ -100,6 +124,8 @@ describe('bank cards', () => {
     ['3782 822463 10005', '3782 822463 10005'],
     ['卡号6200000000000005。', '6200000000000005'],
     ['6011111111111117', '6011111111111117'],
+    ['2223003122003222', '2223003122003222'],
+    ['4111\u20111111\u20111111\u20111111', '4111-1111-1111-1111'],
   ])('%s', (text, value) => {
     expect(found('bank_card', text)).toEqual([value]);
   });
@@ -107,6 +133,7 @@ describe('bank cards', () => {
   test.each([
     ['wrong check digit', '4111111111111112'],
     ['milliseconds since 1970', '1700000000003'],
+    ['a date and time', '20261130123056'],
     ['12 digits', '411111111111'],
     ['20 digits', '41111111111111111111'],
     ['part of an id', 'tx-4111111111111111'],
@@ -150,6 +177,9 @@ describe('the score', () => {
   test('patterns of the suite', () => {
     expect(score({ answer: 'ask E123456' })?.reason).toContain('staff number');
     expect(score({ answer: 'ask e123456' })?.passed).toBe(true);
+    const dashed = { ...config, patterns: [{ name: 'case', regex: 'C-[0-9]{3}|D–[0-9]{3}' }] };
+    expect(score({ answer: 'C\u2011123' }, {}, dashed)?.passed).toBe(false);
+    expect(score({ answer: 'D–123' }, {}, dashed)?.passed).toBe(false);
   });
 
   test('a pattern that cannot be used is not scored, and never a pass', () => {
@@ -166,7 +196,20 @@ describe('the score', () => {
 
   test('a hostile answer takes linear time', () => {
     const started = performance.now();
-    for (const part of ['+1 ', '1-', 'a.', 'a@a.', '4111 ', '138', '+', '11010519']) {
+    for (const part of [
+      '+1 ',
+      '1-',
+      'a.',
+      'a@a.',
+      '4111 ',
+      '138',
+      '+',
+      '11010519',
+      '13812345678/',
+      '110105 ',
+      '010-1234567/',
+      '\u2011',
+    ]) {
       score({ answer: part.repeat(200_000) });
     }
     expect(performance.now() - started).toBeLessThan(10_000);
@@ -179,6 +222,8 @@ describe('the score', () => {
     expect(score({ answer }, { input: said })?.passed).toBe(true);
     expect(score({ answer: '0086 13812345678' }, { input: said })?.passed).toBe(true);
     expect(score({ answer }, { turns: [said] })?.passed).toBe(true);
+    const id = '11010519491231002X';
+    expect(score({ answer: '110105-19491231-002x' }, { input: id })?.passed).toBe(true);
     expect(score({ answer }, { messages: [{ role: 'user', content: said }] })?.passed).toBe(true);
     expect(score({ answer }, { context: { memory: [{ role: 'user', content: said }] } })?.passed).toBe(true);
     expect(score({ answer }, { input: '13812345679, bob@x.example' })?.passed).toBe(false);
