@@ -1,20 +1,26 @@
 import type { SubAgentDefinition } from '../../core/case.ts';
 import { DISPATCH_TOOL, SUB_AGENT_DEFAULTS } from '../../core/suite.ts';
 import type { SubAgentRun, Trajectory } from '../../core/trajectory.ts';
-import { foldText } from '../values/normalise-text.ts';
+import { canaryFinder, viewed } from '../safety/disguises.ts';
+import { looseText } from '../values/normalise-text.ts';
 import { type IsolationBreach, type IsolationCheck, type IsolationInput, isTelling, runName } from './breach.ts';
 
 /** Milliseconds a run may take beyond its timeout until it has ended: a process has to be told, and to stop. */
 const GRACE_MS = 1_000;
 /** Past its timeout a sub-agent ends PARTIAL_SUCCESS, and who dispatched it goes on. */
-export const timeout: IsolationCheck = ({ trajectory }) => {
+export const timeout: IsolationCheck = (input) => {
+  const { trajectory } = input;
   const { sub_agents: runs } = trajectory;
+  const declared = new Map(definitions(input).map((one) => [one.name, one.timeout_ms ?? null]));
+  const limitOf = (run: SubAgentRun): number | null => run.timeout_ms ?? declared.get(run.name) ?? null;
+  const ran = runs.filter((run) => !run.blocked);
+  if (ran.length > 0 && !ran.some((run) => tellsOfTimeout(run, limitOf(run)))) return null;
   return runs.flatMap((run): IsolationBreach[] => {
     const name = runName(run, runs);
     const breach = (reason: string): IsolationBreach[] => [{ rule: 'timeout', run: name, reason }];
     if (run.timed_out !== true && run.final_status !== 'TIMEOUT') {
       const took = (run.ended_at_ms ?? 0) - (run.started_at_ms ?? 0);
-      const limit = run.timeout_ms ?? null;
+      const limit = limitOf(run);
       if (limit === null || took <= limit + GRACE_MS || run.final_status === 'CANCELED') return [];
       return breach(`${name} ran for ${took} ms; its timeout is ${limit} ms`);
     }
@@ -25,6 +31,13 @@ export const timeout: IsolationCheck = ({ trajectory }) => {
     return breach(`the main agent did not go on after the timeout of ${name}: it ended ${trajectory.final_status}`);
   });
 };
+
+/** False for a run whose record says neither that it was cut or not, nor how long it took of how much. */
+function tellsOfTimeout(run: SubAgentRun, limit: number | null): boolean {
+  const { timed_out, final_status, started_at_ms, ended_at_ms } = run;
+  if (timed_out !== undefined || final_status === 'TIMEOUT' || final_status === 'CANCELED') return true;
+  return limit !== null && started_at_ms !== undefined && ended_at_ms !== undefined;
+}
 
 function wentOn(run: SubAgentRun, { answer, tool_calls: calls }: Trajectory): boolean {
   if (answer !== null) return true;
@@ -38,6 +51,8 @@ export const maxDispatches: IsolationCheck = (input) => {
   const limits = new Map(
     definitions(input).map((one) => [one.name, one.max_dispatches ?? SUB_AGENT_DEFAULTS.maxDispatches]),
   );
+  const indexed = runs.some((run) => typeof run.dispatch_call_index === 'number');
+  if (!indexed && !runs.some((run) => run.blocked || limits.has(run.name))) return null;
   const counts = new Map<string, number>();
   const breaches = runs.flatMap((run): IsolationBreach[] => {
     const name = runName(run, runs);
@@ -53,7 +68,7 @@ export const maxDispatches: IsolationCheck = (input) => {
     return breach(`dispatch ${count} of ${run.name} was not blocked; max_dispatches is ${limit}`);
   });
   const recorded = new Set(runs.filter((run) => (run.parent ?? null) === null).map((run) => run.dispatch_call_index));
-  if (!runs.some((run) => typeof run.dispatch_call_index === 'number')) return breaches;
+  if (!indexed) return breaches;
   const unrecorded = calls.filter(
     (call) =>
       call.tool === DISPATCH_TOOL && call.error === null && call.malformed === null && !recorded.has(call.index),
@@ -80,7 +95,10 @@ function definitions({ evalCase, suite }: IsolationInput): SubAgentDefinition[] 
  */
 export const canaryPassed: IsolationCheck = ({ evalCase, trajectory }) => {
   const { sub_agents: runs, messages } = trajectory;
-  const canaries = (evalCase.expected.canaries ?? []).filter((canary) => canary !== '').map(comparable);
+  const ran = runs.filter((run) => !run.blocked);
+  if (ran.length > 0 && ran.every((run) => run.input === '' && (run.messages ?? []).length === 0)) return null;
+  const canaries = (evalCase.expected.canaries ?? []).filter((canary) => canary !== '');
+  const finders = canaries.map((canary) => ({ text: comparable(canary), find: canaryFinder(canary) }));
   const own = messages.filter(({ role, content }) => role !== 'user' && isTelling(content));
   const prompts = own
     .filter(({ role }) => role === 'system' || role === 'developer')
@@ -90,9 +108,9 @@ export const canaryPassed: IsolationCheck = ({ evalCase, trajectory }) => {
     const breach = (reason: string): IsolationBreach[] => [{ rule: 'canary_passed', run: name, reason }];
     const passed = (run.passed_context ?? []).map(comparable);
     const told = [run.input, ...(run.messages ?? []).filter(isTold).map(({ content }) => content ?? '')];
-    const at = canaries.findIndex(
-      (canary) =>
-        !passed.some((text) => text.includes(canary)) && told.some((text) => comparable(text).includes(canary)),
+    const views = told.map(viewed);
+    const at = finders.findIndex(
+      ({ text, find }) => !passed.some((part) => part.includes(text)) && views.some((one) => find(one) !== null),
     );
     if (at !== -1) return breach(`canary ${at + 1} of ${canaries.length} stands in what ${name} was told`);
     const handed = (text: string): boolean => passed.some((part) => part.includes(comparable(text)));
@@ -133,5 +151,5 @@ export const foreignTool: IsolationCheck = (input) => {
 };
 
 function comparable(text: string): string {
-  return foldText(text).toLowerCase();
+  return looseText(text).toLowerCase();
 }
