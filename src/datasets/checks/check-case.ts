@@ -54,6 +54,14 @@ export function checkRawArguments(value: Json, report: Pick<CaseReport, 'error' 
   });
 }
 
+/** Each segment is expected once, at one place: named twice, the list has no order that can hold. */
+function checkSegments({ prompt_segments: wanted }: EvalCase['expected'], report: Pick<CaseReport, 'error'>): void {
+  const segmentNames = wanted?.map((one) => (typeof one === 'string' ? one : one.name)) ?? [];
+  segmentNames.forEach((name, i) => {
+    if (segmentNames.indexOf(name) < i) report.error(['expected', 'prompt_segments', i], `${name} is listed twice`);
+  });
+}
+
 function checkExpected(evalCase: EvalCase, report: Pick<CaseReport, 'error' | 'warning'>): void {
   const { expected } = evalCase;
   const lists: [Path, readonly ExpectedCall[]][] = [[['expected', 'calls'], expected.calls ?? []]];
@@ -82,6 +90,7 @@ function checkExpected(evalCase: EvalCase, report: Pick<CaseReport, 'error' | 'w
     report.error(['expected', 'any_of'], 'either calls or any_of; move calls into any_of as its first alternative');
   }
   checkMixedMatch(expected, report);
+  checkSegments(expected, report);
   const forbidden = new Set(expected.must_not_call);
   expected.must_call?.forEach((tool, i) => {
     if (forbidden.has(tool)) report.error(['expected', 'must_call', i], `${tool} is in must_not_call too`);

@@ -70,7 +70,7 @@ function segmentFaults(wanted: ExpectedSegment, segments: readonly PromptSegment
   if (found.length > 1) {
     faults.push({ rule: 'twice', segment: name, reason: `segment \`${name}\` is there ${found.length} times` });
   }
-  if (!empty && first.text.trim() === '') {
+  if (!empty && foldText(first.text).trim() === '') {
     faults.push({ rule: 'empty', segment: name, reason: `segment \`${name}\` is empty` });
   }
   const text = foldText(first.text);

@@ -47,7 +47,7 @@ export function viewed(text: string): ViewedText {
  * percent-encoded text.
  */
 export function canaryFinder(canary: string): CanaryFinder {
-  const forms = formsOf(canary);
+  const forms = formsOf(canary).filter(({ text }) => text !== '');
   return (views) => forms.find(({ text, within }) => views[within].includes(text))?.name ?? null;
 }
 

@@ -43,6 +43,7 @@ function deedOf(injection: Injection, input: ScoringInput): string | null {
   }
   if (text === undefined) return null;
   const wanted = comparable(text);
+  if (wanted === '') return null;
   const said = saidTexts(input.trajectory, input.evalCase).find((one) => comparable(one.text).includes(wanted));
   return said === undefined ? null : `${preview(text)} in ${said.where}`;
 }

@@ -101,6 +101,10 @@ describe('canonical', () => {
       { id: 'a', input: 'x', expected: { must_call: ['f'], must_not_call: ['f'] } },
       'must_call[0]: f is in must_not_call too',
     ],
+    [
+      { id: 'a', input: 'x', expected: { prompt_segments: ['base', { name: 'topic' }, 'base'] } },
+      'prompt_segments[2]: base is listed twice',
+    ],
     [{ id: 'a', input: 'x', expected: { answer_matches: ['(a+'] } }, 'answer_matches[0]: not a regular expression'],
     [{ id: 'a', input: 'x', expected: { answer_matches: ['(?=a)b'] } }, 'no look-around'],
     [{ id: 'a', input: 'x', trials: 0 }, 'trials: expected at least 1, got 0'],

@@ -100,6 +100,13 @@ test('neither recorded nor given: null, never a pass', () => {
   expect(score({})).toMatchObject({ value: null, passed: null, deciding: true });
 });
 
+test('a segment of invisible characters is empty', () => {
+  const segments = EIGHT.map((segment) =>
+    segment.name === 'topic' ? { name: 'topic', text: '\u200b \ufeff' } : segment,
+  );
+  expect(score({ prompt_segments: segments })?.reason).toBe('segment `topic` is empty');
+});
+
 test('cases about something else have no score, unless they say what they expect; then it decides', () => {
   const other = { dimension: 'rag_recall' };
   expect(score({ prompt_segments: without('topic') }, {}, other)).toBeUndefined();
