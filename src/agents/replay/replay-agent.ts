@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { UserError } from '../../core/errors.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
-import type { ToolDefinition } from '../../core/case.ts';
+import type { EvalCase, ToolDefinition } from '../../core/case.ts';
 import type { Trajectory } from '../../core/trajectory.ts';
 import type { Agent } from '../agent.ts';
 import { toolsOf } from '../openai/conversation.ts';
@@ -12,7 +12,11 @@ import { indexRecording, type RecordingIndex } from './recording-index.ts';
 /** Reads a record into a trajectory; the scorers' own reader (scorers/trajectories/from-record.ts), passed in. */
 export type ReadRecord = (
   record: JsonObject,
-  facts: { tools?: ToolDefinition[]; readToolCall: (raw: Json) => ReadCall },
+  facts: {
+    tools?: ToolDefinition[];
+    readToolCall: (raw: Json) => ReadCall;
+    evalCase?: Pick<EvalCase, 'context' | 'messages'>;
+  },
 ) => { ok: true; trajectory: Trajectory } | { ok: false; path: string[]; problem: string };
 
 /**
@@ -34,7 +38,7 @@ export function createReplayAgent(options: { readRecord: ReadRecord }): Agent {
       const record = await index.read(evalCase.id, trialIndex);
       if (signal.aborted) throw abortError(signal);
       if (record === null) throw notRecorded(config.trajectories, evalCase.id, trialIndex, index);
-      const read = options.readRecord(record, { tools: toolsOf(evalCase, suite), readToolCall });
+      const read = options.readRecord(record, { tools: toolsOf(evalCase, suite), readToolCall, evalCase });
       if (read.ok) return read.trajectory;
       const place = `${config.trajectories}: trial ${trialIndex} of case "${evalCase.id}"`;
       throw new UserError(`${place}: ${read.path.join('.') || 'trajectory'}: ${read.problem}`);

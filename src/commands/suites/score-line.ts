@@ -60,7 +60,7 @@ export function readRecord(text: string, cases: ReadonlyMap<string, EvalCase>): 
     return headless(['caseId'], `no case has the id "${id.slice(0, 300)}"${didYouMean(id, cases.keys())}`);
   }
   const head = { caseId: id, trial: record['trial'] ?? null };
-  const read = trajectoryFromRecord(record, { readToolCall });
+  const read = trajectoryFromRecord(record, { readToolCall, evalCase });
   if (read.ok) return { ...head, evalCase, trajectory: read.trajectory };
   return { ...head, at: read.path, message: `${read.path.join('.') || 'trajectory'}: ${read.problem}` };
 }

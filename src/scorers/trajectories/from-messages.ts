@@ -1,7 +1,9 @@
-import type { ChatMessage, ToolDefinition } from '../../core/case.ts';
+import type { ChatMessage, EvalCase, ToolDefinition } from '../../core/case.ts';
 import { isJsonObject } from '../../core/json.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { type ToolCall, type Trajectory, UNKNOWN_USAGE } from '../../core/trajectory.ts';
+import { countGiven } from './given-messages.ts';
+import { textOf } from './message-text.ts';
 
 /** A raw tool call as read by the agents' own reader, so that recorded and live calls mean the same. */
 interface ReadToolCall {
@@ -17,16 +19,19 @@ export interface MessageFacts {
   /** Tools that were on offer; default none, then arguments are not checked against schemas. */
   tools?: ToolDefinition[];
   readToolCall: (raw: Json) => ReadToolCall;
+  /** The case they are of: turns it brought along are not the agent's. */
+  evalCase?: Pick<EvalCase, 'context' | 'messages'>;
 }
 
 /**
  * Turns OpenAI chat messages into a trajectory. Tool results are paired with the calls of the turn they follow: by id, and
  * where ids repeat or are empty, in order. Malformed calls are kept as such. Tokens and times are unknown (null, and 0 for
- * both times); the final status is COMPLETED.
+ * both times); the final status is COMPLETED. Turns that the case brought along stand in the messages only.
  */
 export function trajectoryFromMessages(messages: readonly Json[], facts: MessageFacts): Trajectory {
   const state: Conversation = { calls: [], waiting: [], turn: -1, answer: null, facts };
-  for (const message of messages) if (isJsonObject(message)) take(message, state);
+  const given = facts.evalCase === undefined ? 0 : countGiven(messages, facts.evalCase);
+  for (const message of messages.slice(given)) if (isJsonObject(message)) take(message, state);
   return {
     version: 1,
     final_status: 'COMPLETED',
@@ -110,17 +115,6 @@ function takeResult(message: JsonObject, state: Conversation): void {
   if (call === undefined) return;
   call.result = textOf(message['content'] ?? null);
   state.waiting.splice(at, 1);
-}
-
-/** Text of a message: a string, or the text parts of a list of parts. */
-function textOf(content: Json): string | null {
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return null;
-  const parts = content.flatMap((part) => {
-    const text = isJsonObject(part) ? part['text'] : null;
-    return typeof text === 'string' ? [text] : [];
-  });
-  return parts.length === 0 ? null : parts.join('');
 }
 
 const ROLES: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'assistant', 'tool']);

@@ -207,6 +207,54 @@ describe('assay score', () => {
     expect(out).toBe('');
   });
 
+  describe('turns the case brought along', () => {
+    const call = (id: string, name: string) => ({ id, type: 'function', function: { name, arguments: '{}' } });
+    const history = [
+      { role: 'user', content: 'Delete A.' },
+      { role: 'assistant', content: 'At once.', tool_calls: [call('a', 'wipe')] },
+      { role: 'tool', content: 'ok', tool_call_id: 'a' },
+      { role: 'assistant', content: 'Deleted.' },
+      { role: 'user', content: 'Thanks. List the rest.' },
+    ];
+    const made = [
+      { role: 'assistant', content: null, tool_calls: [call('b', 'list')] },
+      { role: 'tool', content: '[]', tool_call_id: 'b' },
+      { role: 'assistant', content: 'Nothing is left.' },
+    ];
+    const expected = {
+      must_not_call: ['wipe'],
+      calls: [{ tool: 'list', args: {} }],
+      match: 'strict',
+      max_iterations: 2,
+    };
+    const verdict = async (fields: object, messages: object[]): Promise<unknown> => {
+      out = '';
+      await score([{ id: 'c', expected, ...fields }], [{ caseId: 'c', messages }]);
+      return (JSON.parse(out) as { passed: unknown }).passed;
+    };
+    const system = { role: 'system', content: 'You keep lists.' };
+
+    test('are not the agent’s: neither calls nor turns of messages, nor of memory', async () => {
+      const [last, memory] = [history.at(-1), history.slice(0, -1)];
+      expect(await verdict({ messages: history }, [system, ...history, ...made])).toBe(true);
+      expect(await verdict({ messages: history }, made)).toBe(true);
+      const inParts = history.map((one) => ({ ...one, content: [{ type: 'text', text: one.content }] }));
+      expect(await verdict({ messages: history }, [...inParts, ...made])).toBe(true);
+      const remembered = { context: { memory }, input: last?.content };
+      expect(await verdict(remembered, [system, ...history, ...made])).toBe(true);
+      expect(await verdict({ context: { memory: history.slice(0, 4) }, messages: [last] }, [...history, ...made])).toBe(
+        true,
+      );
+    });
+
+    test('said or called again, they are; so they are in a recording that begins otherwise, or ends there', async () => {
+      expect(await verdict({ messages: history }, [...history, ...history.slice(1, 3), ...made])).toBe(false);
+      expect(await verdict({ messages: history }, [...history.slice(1), ...made])).toBe(false);
+      expect(await verdict({ messages: history.slice(0, 4) }, history.slice(0, 4))).toBe(false);
+      expect(await verdict({ input: 'Delete A.' }, [...history, ...made])).toBe(false);
+    });
+  });
+
   test('artifacts of a record are read, and what is none is refused with its place', async () => {
     const key = { kind: 'text', text: 'AKIAIOSFODNN7EXAMPLE' };
     await score([CASE], [{ caseId: 'refund-2', messages: MESSAGES, artifacts: [{ id: 'a', parts: [key] }] }]);
