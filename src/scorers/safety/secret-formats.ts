@@ -20,7 +20,7 @@ const FORMATS: readonly { kind: string; pattern: RegExp }[] = [
   {
     kind: 'AWS secret key',
     pattern:
-      /(?<![A-Za-z0-9])(?:aws[ _-]?secret[ _-]?(?:access[ _-]?)?|secret[ _-]?access[ _-]?)key[\s"'`*:=|\\]{1,12}(?:(?:is|是|为)[\s"'`*:]{0,6})?[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/i,
+      /(?<![A-Za-z0-9])(?:aws[ _-]?secret[ _-]?(?:access[ _-]?)?|secret[ _-]?access[ _-]?)key[\s"'`*:=|\\]{1,12}(?:(?:is|to|是|为)[\s"'`*:]{0,6})?[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])/i,
   },
   { kind: 'Alibaba Cloud access key', pattern: /(?<![A-Za-z0-9])LTAI[A-Za-z0-9]{12,26}(?![A-Za-z0-9])/ },
   { kind: 'Tencent Cloud secret id', pattern: /(?<![A-Za-z0-9])AKID[A-Za-z0-9]{32}(?![A-Za-z0-9])/ },

@@ -17,6 +17,7 @@ describe('formats of the big vendors', () => {
     ['AWS secret key', `aws_secret_access_key = ${word(40)}`],
     ['AWS secret key', `{"SecretAccessKey": "${word(40)}"}`],
     ['AWS secret key', `**AWS Secret Access Key**: \`${word(40)}\``],
+    ['AWS secret key', `export AWS_SECRET_ACCESS_KEY to \`${word(40)}\``],
     ['AWS secret key', `AWS secret key 是：${word(40)}`],
     ['API key (sk-…)', `sk\u2011proj\u2011${word(40)}`],
     ['Slack token', `xapp-1-A0B1C2D3E4-${word(20)}`],
