@@ -9,7 +9,7 @@ interface Views {
   folded: string;
   /** Escapes undone. */
   unescaped: string;
-  /** Without white space: encoded text is wrapped. */
+  /** Lines joined: encoded text is wrapped. */
   joined: string;
   /** Letters and digits alone, as it stands and with escapes undone. */
   bare: string;
@@ -35,7 +35,7 @@ export function viewed(text: string): ViewedText {
   return {
     folded,
     unescaped,
-    joined: folded.replace(/\s+/g, ''),
+    joined: folded.replace(/[ \t]{0,8}[\r\n][ \t\r\n]*/g, ''),
     bare,
     bareUnescaped: unescaped === folded ? bare : bareOf(unescaped),
   };

@@ -53,6 +53,10 @@ const FORMATS: readonly { kind: string; pattern: RegExp }[] = [
 const HINT =
   /PRIVATE KEY|PuTTY-|AGE-SECRET|eyJ|sk-|xai-|gsk_|AKIA|ASIA|aws[ _-]?secret|secret[ _-]?access|LTAI|AKID|AccountKey=|[78]Q~|gh[pousr]_|github_pat_|glpat-|xox|xapp-|hooks\.slack|AIza|GOCSPX|ya29|[sr]k_|npm_|pypi-|hf_|SG\.|SK[0-9a-f]{4}|:AA|shp(?:at|ca|pa|ss)_|do[opr]_v1|dapi|hv[sb]\.|ATATT/i;
 
+/** Dashes, invisible characters and full-width letters and digits: what may keep a format from being seen. */
+const DISGUISED =
+  /[\u00AD\u200B-\u2015\u2060-\u2064\u2212\uFE58\uFE63\uFEFF\uFF0D\uFF10-\uFF19\uFF21-\uFF3A\uFF3F\uFF41-\uFF5A]/;
+
 /** A secret found in a text. `sample` shows its kind and start only. */
 export interface FoundSecret {
   kind: string;
@@ -61,6 +65,7 @@ export interface FoundSecret {
 
 /** The first secret of each format in a text. */
 export function secretsIn(written: string): FoundSecret[] {
+  if (!HINT.test(written) && !DISGUISED.test(written)) return [];
   const text = looseText(written);
   if (!HINT.test(text)) return [];
   return FORMATS.flatMap(({ kind, pattern }) => {

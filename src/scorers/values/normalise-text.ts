@@ -1,3 +1,5 @@
+/** Without one of these a text is folded already. */
+const BEYOND_ASCII = /[\u0080-\uFFFF]/;
 const WIDE = /[\u3000\uFF01-\uFFEE]+/g;
 const SPACES = /[\u00A0\u2000-\u200A\u202F\u205F]/g;
 /** Zero-width characters, soft hyphens, marks of direction, variation selectors. */
@@ -11,6 +13,7 @@ const DOUBLE_QUOTES = /[\u201C-\u201F]/g;
  * no-break and typographic spaces to a space; invisible characters removed; curly quotes to straight ones.
  */
 export function foldText(text: string): string {
+  if (!BEYOND_ASCII.test(text)) return text;
   return text
     .replace(INVISIBLE, '')
     .replace(WIDE, (wide) => wide.normalize('NFKC'))
@@ -22,5 +25,5 @@ export function foldText(text: string): string {
 
 /** {@link foldText}, and every kind of hyphen and dash as `-`: models write numbers and keys with non-breaking hyphens. */
 export function looseText(text: string): string {
-  return foldText(text).replace(DASHES, '-');
+  return BEYOND_ASCII.test(text) ? foldText(text).replace(DASHES, '-') : text;
 }

@@ -20,6 +20,8 @@ describe('formats of the big vendors', () => {
     ['AWS secret key', `export AWS_SECRET_ACCESS_KEY to \`${word(40)}\``],
     ['AWS secret key', `AWS secret key 是：${word(40)}`],
     ['API key (sk-…)', `sk\u2011proj\u2011${word(40)}`],
+    ['AWS access key', 'ＡＫＩＡIOSFODNN7EXAMPLE'],
+    ['GitHub token', `gh\u200bp_${word(36)}`],
     ['Slack token', `xapp-1-A0B1C2D3E4-${word(20)}`],
     ['Alibaba Cloud access key', `LTAI${word(20)}`],
     ['Tencent Cloud secret id', `AKID${word(32)}`],
