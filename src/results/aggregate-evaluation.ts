@@ -23,20 +23,28 @@ export async function aggregateEvaluation(
   const suite = (await requireEvaluation(db, evaluationId)).definition;
   const aggregator = createAggregator();
   const saving: Promise<void>[] = [];
-  for await (const page of streamCases(db, evaluationId)) {
-    const results = page.map((one) =>
-      reduceCase(caseFacts(one.evalCase, { suite, contentHash: one.contentHash, trials: one.trialCount }), one.trials),
-    );
-    for (const result of results) aggregator.add(result);
-    if (saving.length >= SAVES) await saving.shift();
-    const saved = saveCaseResults(db, evaluationId, results);
-    // Thrown where it is awaited.
-    saved.catch(() => undefined);
-    saving.push(saved);
-    onPage();
-    await nextTurn();
+  try {
+    for await (const page of streamCases(db, evaluationId)) {
+      const results = page.map((one) =>
+        reduceCase(
+          caseFacts(one.evalCase, { suite, contentHash: one.contentHash, trials: one.trialCount }),
+          one.trials,
+        ),
+      );
+      for (const result of results) aggregator.add(result);
+      if (saving.length >= SAVES) await saving.shift();
+      const saved = saveCaseResults(db, evaluationId, results);
+      // Thrown where it is awaited.
+      saved.catch(() => undefined);
+      saving.push(saved);
+      onPage();
+      await nextTurn();
+    }
+    await Promise.all(saving);
+  } finally {
+    // None may be written after the activity is tried again.
+    await Promise.allSettled(saving);
   }
-  await Promise.all(saving);
   const result = aggregator.finish();
   await saveEvaluationResult(db, evaluationId, result);
   return result;
