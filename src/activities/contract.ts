@@ -55,7 +55,7 @@ export interface TrialStepInput {
   revision: number;
   position: number;
   trialIndex: number;
-  /** Trials of its shard that may be worked on at once; absent from older builds. */
+  /** Trials of its shard that may be worked on at once; absent where the shard does not look ahead, and from older builds. */
   lanes?: number;
 }
 

@@ -16,7 +16,7 @@ import { createPlaces } from './places.ts';
 import { createSnapshotSuite } from './snapshot-suite.ts';
 import { withinLanes } from './within-lanes.ts';
 
-/** A trial that was handed out early and cannot begin within this time goes back. It sends no heartbeat meanwhile. */
+/** A trial that was handed out early and cannot begin within this time goes back. It sends no heartbeat meanwhile, nor for as long again. */
 const PATIENCE_MS = 2_000;
 
 /** Every step the workflows name. */
@@ -27,7 +27,7 @@ export function createActivities(deps: ActivityDeps) {
   const judgeTrial = createJudgeTrial(deps, contextOf, handOver);
   const steps = { runAgent: createRunAgent(deps, contextOf, handOver), judgeTrial };
   const { heartbeatTimeoutMs, maxActivities: slots } = deps.config;
-  const places = createPlaces({ patienceMs: Math.min(PATIENCE_MS, heartbeatTimeoutMs / 2), slots });
+  const places = createPlaces({ patienceMs: Math.min(PATIENCE_MS, heartbeatTimeoutMs / 4), slots });
   const runAgent = withinLanes(judgeAtOnce(deps, steps, handOver), {
     places,
     cancellations: deps.cancellations,

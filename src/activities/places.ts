@@ -2,28 +2,37 @@
 export interface Places {
   /**
    * Waits for a place of the shard, first come first served.
-   * @param limit places the shard has from now on
-   * @returns false: none became free in time, or the wait was called off
+   * @returns false: none became free in time, the wait was called off, or the shard is closed
    */
-  enter(of: Of, limit: number, signal: AbortSignal): Promise<boolean>;
+  enter(of: Of, lanes: Lanes, signal: AbortSignal): Promise<boolean>;
   leave(of: Of): void;
-  /** Calls off every wait for a place of this evaluation. */
-  turnAway(evaluationId: string): void;
+  /** Calls off every wait in these shards and lets nobody in any more: what comes now was on its way. */
+  close(which: Omit<Of, 'shard'> | Of): void;
 }
 
 interface Of {
   evaluationId: string;
-  /** The shard's workflow id. */
+  /** What is left of an older one ends while the shards of the newer begin. */
+  revision: number;
+  /** The run of the shard's workflow. */
   shard: string;
 }
 
-interface Shard {
-  evaluationId: string;
+/** How many places the shard had when the trial was handed out. */
+interface Lanes {
   limit: number;
+  /** Milliseconds since the epoch. A retry comes long after: what it says of the places is out of date. */
+  handedOutAt: number;
+}
+
+interface Shard extends Lanes, Omit<Of, 'shard'> {
   taken: number;
   /** In the order they came. */
   waiting: Set<(entered: boolean) => void>;
 }
+
+/** Closed shards that are remembered; trials handed out before come within moments. */
+const CLOSED = 1_000;
 
 /**
  * @param patienceMs longest wait for a place
@@ -31,6 +40,7 @@ interface Shard {
  */
 export function createPlaces({ patienceMs, slots }: { patienceMs: number; slots: number }): Places {
   const shards = new Map<string, Shard>();
+  const closed = lastFew(CLOSED);
   let present = 0;
 
   function admit(name: string, shard: Shard): void {
@@ -61,11 +71,13 @@ export function createPlaces({ patienceMs, slots }: { patienceMs: number; slots:
   }
 
   return {
-    async enter(of, limit, signal) {
-      const shard = shards.get(of.shard) ?? { evaluationId: of.evaluationId, limit, taken: 0, waiting: new Set() };
+    async enter(of, lanes, signal) {
+      if (closed.has(of.shard)) return false;
+      const shard = shards.get(of.shard) ?? { ...of, ...lanes, taken: 0, waiting: new Set() };
       shards.set(of.shard, shard);
-      shard.limit = Math.max(1, limit);
-      const full = shard.taken >= shard.limit || shard.waiting.size > 0;
+      if (lanes.handedOutAt >= shard.handedOutAt) Object.assign(shard, lanes);
+      if (shard.waiting.size > 0) admit(of.shard, shard);
+      const full = shard.taken >= shard.limit;
       if (full && (present >= slots - 1 || signal.aborted)) return false;
       present += 1;
       const entered = await wait(of.shard, shard, signal);
@@ -79,12 +91,30 @@ export function createPlaces({ patienceMs, slots }: { patienceMs: number; slots:
       shard.taken -= 1;
       admit(of.shard, shard);
     },
-    turnAway(evaluationId) {
-      for (const shard of shards.values()) {
-        if (shard.evaluationId !== evaluationId) continue;
+    close(which) {
+      for (const [name, shard] of shards) {
+        if (!isOf(shard, which) || ('shard' in which && which.shard !== name)) continue;
+        closed.add(name);
         for (const answer of shard.waiting) answer(false);
         shard.waiting.clear();
       }
     },
+  };
+}
+
+function isOf(shard: Shard, { evaluationId, revision }: Omit<Of, 'shard'>): boolean {
+  return shard.evaluationId === evaluationId && shard.revision === revision;
+}
+
+/** The names added last. */
+function lastFew(capacity: number): { add(name: string): void; has(name: string): boolean } {
+  const names = new Set<string>();
+  return {
+    add(name) {
+      names.add(name);
+      const oldest = names.keys().next().value;
+      if (names.size > capacity && oldest !== undefined) names.delete(oldest);
+    },
+    has: (name) => names.has(name),
   };
 }

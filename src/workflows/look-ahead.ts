@@ -4,6 +4,8 @@ import type { TrialStepResult } from '../activities/contract.ts';
 export interface LookAhead {
   /** How many more than `lanes`. */
   extra(lanes: number): number;
+  /** Whether it may hand out early, now or later: then the worker has to count. */
+  on(): boolean;
   note(result: TrialStepResult): void;
 }
 
@@ -21,6 +23,7 @@ export function createLookAhead(share: number): LookAhead {
   let ended = 0;
   return {
     extra: (lanes) => (off || ended < lanes ? 0 : Math.ceil(lanes * share)),
+    on: () => !off,
     note({ n, w }) {
       worker ??= w;
       off ||= n !== 'done' || w === undefined || w !== worker;

@@ -102,7 +102,8 @@ async function runLanes(
       }
       const trial = open() ? trials[next++] : undefined;
       if (trial === undefined) return;
-      const stop = await runTrial({ ...trial, lanes: state.lanes });
+      // Once nothing is handed out early any more, no lane takes a trial beyond their number: it need not wait, nor can come back.
+      const stop = await runTrial(state.lookAhead.on() ? { ...trial, lanes: state.lanes } : trial);
       if (stop === 'later') trials.push(trial);
       else if (stop !== null && state.stop === null) {
         state.stop = stop;

@@ -1,9 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { workflowIdOf } from '../../../src/commands/run/start-evaluation.ts';
 import type { RunningWorker } from '../../../src/worker.ts';
-import { eventually } from '../../e2e/support/program.ts';
+import { cleanEnv, eventually, startAssay } from '../../e2e/support/program.ts';
 import { countEnded, loadTrials, trialsByStatus } from './support/reads.ts';
-import { ECHO, ECHO_SCRIPT, echoCases, openRig, type Rig } from './support/rig.ts';
+import { ECHO, ECHO_SCRIPT, echoCases, JUDGE, judgedCases, openRig, type Rig } from './support/rig.ts';
 
 let rig: Rig;
 let worker: RunningWorker;
@@ -103,6 +103,77 @@ describe('the next trials wait in the worker', () => {
     expect((await handedOut(row.id)).most).toBe(6);
     // 0 to 9 quickly, then 10 to 13; 14 and 15 were waiting.
     expect(model.stats().calls).toBe(14);
+  });
+
+  test('a trial whose judge is tried again goes on apart: its lane is not free before it ends', async () => {
+    const flaky = {
+      when: { model: 'scripted-judge', contains: 'echo 2' },
+      replies: [{ status: 500 }, { ...JUDGE.reply, delay_ms: 800 }],
+      allow_repeat: true,
+    };
+    const model = await rig.model({ model: 'scripted-1', delay_ms: 100, rules: [flaky, JUDGE, ECHO] });
+    let most = 0;
+    const timer = setInterval(() => (most = Math.max(most, model.stats().inFlight)), 1);
+    const row = await rig.evaluate(model, {
+      cases: judgedCases(60),
+      suite: { concurrency: 8, judge: { dimensions: ['task_completion'] } },
+      options: { judgeCache: false },
+    });
+    clearInterval(timer);
+    expect(await trialsByStatus(rig.db, row.id)).toEqual({ passed: 60 });
+    expect((await handedOut(row.id)).most).toBeGreaterThan(8);
+    expect(most).toBeLessThanOrEqual(8);
+    // Two calls a trial, and again those that failed (of 2 and 20 to 29).
+    expect(model.stats()).toMatchObject({ calls: 131, byStatus: { 200: 120, 500: 11 } });
+  });
+
+  test('what a terminated run left in the worker does not send its trials back and forth', async () => {
+    const slow = { ...ECHO, when: { user_matches: 'say (1\\d)\\.' }, reply: { ...ECHO.reply, delay_ms: 60_000 } };
+    const model = await rig.model({ model: 'scripted-1', rules: [slow, ECHO] });
+    const id = await rig.run(model, { cases: echoCases(40), suite: { concurrency: 7 } });
+    await eventually('calls that hang', () => Promise.resolve(model.stats().inFlight === 7));
+    await rig.client.workflow.getHandle(workflowIdOf(id)).terminate('by a test');
+    await model.control({ delayMs: 0 });
+    await rig.resume(id);
+    expect(await rig.ended(id)).toMatchObject({ status: 'completed', exit_code: 0 });
+    expect(await trialsByStatus(rig.db, id)).toEqual({ passed: 40 });
+    const shard = await handedOut(id);
+    expect(handedBack(shard)).toBe(0);
+    expect(shard.most).toBeGreaterThan(7);
+  });
+
+  test('a worker that is killed while some wait: another runs every trial, deaths are of those that had begun', async () => {
+    await worker.stop();
+    const program = startAssay(['worker'], {
+      cwd: process.cwd(),
+      env: cleanEnv({
+        DATABASE_URL: rig.databaseUrl,
+        TEMPORAL_ADDRESS: inject('temporalAddress'),
+        ASSAY_TASK_QUEUE: rig.config.taskQueue,
+        ASSAY_HEARTBEAT_TIMEOUT_MS: '5000',
+        OPENAI_API_KEY: 'sk-test-not-a-real-key',
+      }),
+    });
+    const slow = { ...ECHO, when: { user_matches: 'say ([2-9]\\d)\\.' }, reply: { ...ECHO.reply, delay_ms: 60_000 } };
+    const model = await rig.model({ model: 'scripted-1', delay_ms: 100, rules: [slow, ECHO] });
+    const id = await rig.run(model, { cases: echoCases(60), suite: { concurrency: 8 } });
+    await eventually(
+      'calls that hang',
+      async () => model.stats().inFlight === 8 && (await countEnded(rig.db, id)) === 20,
+    );
+    program.kill('SIGKILL');
+    await program.exited;
+    await model.control({ delayMs: 100 });
+    let most = 0;
+    const timer = setInterval(() => (most = Math.max(most, model.stats().inFlight)), 1);
+    worker = await rig.worker();
+    const row = await rig.ended(id);
+    clearInterval(timer);
+    expect(row).toMatchObject({ status: 'completed', exit_code: 0 });
+    const trials = await loadTrials(rig.db, id);
+    expect(trials).toMatchObject(Array.from({ length: 60 }, () => ({ status: 'passed' })));
+    expect(trials.filter(({ deaths }) => deaths > 0).map(({ deaths }) => deaths)).toEqual(Array(8).fill(1));
+    expect(most).toBeLessThanOrEqual(8);
   });
 
   test('a cancellation ends those that wait', async () => {

@@ -15,6 +15,7 @@ describe('look-ahead', () => {
     expect(look.extra(10)).toBe(3);
     expect(look.extra(1)).toBe(1);
     expect(look.extra(11)).toBe(0);
+    expect(look.on()).toBe(true);
   });
 
   test.each([1, 10, 20])('ends for good with a trial of another worker, after %i', (before) => {
@@ -24,6 +25,7 @@ describe('look-ahead', () => {
     expect(look.extra(10)).toBe(0);
     done(look, 'a', 100);
     expect(look.extra(10)).toBe(0);
+    expect(look.on()).toBe(false);
   });
 
   test.each(['later', 'judge', 'isolation'] as const)('ends for good with a trial that goes on as "%s"', (n) => {
@@ -32,6 +34,7 @@ describe('look-ahead', () => {
     look.note({ n, ...(n === 'later' ? {} : { w: 'a' }) });
     done(look, 'a', 100);
     expect(look.extra(10)).toBe(0);
+    expect(look.on()).toBe(false);
   });
 
   test('never with a share of 0, nor with workers of an older build, which do not tell who they are', () => {
