@@ -14,7 +14,7 @@ export function isOptional(value: Json): boolean {
 /** Why a matcher cannot be read, and how to mend it; null for a good one. Looks at this matcher only, not inside it. */
 export function matcherProblem(matcher: JsonObject): string | null {
   for (const key of Object.keys(matcher)) {
-    const problem = operandProblem(key, matcher[key] ?? null);
+    const problem = key === 'unordered' ? unorderedProblem(matcher) : operandProblem(key, matcher[key] ?? null);
     if (problem !== null) {
       return `${preview(matcher)} reads as a matcher, but ${problem}; write {equals: ${preview(matcher)}} to mean the object itself`;
     }
@@ -26,13 +26,10 @@ function operandProblem(key: string, operand: Json): string | null {
   switch (key) {
     case 'any_of':
       return Array.isArray(operand) ? null : 'any_of wants a list';
-    case 'unordered':
-      return Array.isArray(operand) || typeof operand === 'boolean'
-        ? null
-        : 'unordered wants a list, or true beside equals';
     case 'optional':
+      return typeof operand === 'boolean' ? null : 'optional wants true or false';
     case 'any':
-      return typeof operand === 'boolean' ? null : `${key} wants true or false`;
+      return operand === true ? null : 'any wants true';
     case 'number':
       return numberProblem(operand);
     case 'regex':
@@ -44,6 +41,14 @@ function operandProblem(key: string, operand: Json): string | null {
     default:
       return null;
   }
+}
+
+/** `unordered: true` alone would accept every value. */
+function unorderedProblem(matcher: JsonObject): string | null {
+  const operand = matcher['unordered'] ?? null;
+  if (Array.isArray(operand)) return null;
+  const hasList = Object.keys(matcher).some((key) => key !== 'unordered' && key !== 'optional');
+  return typeof operand === 'boolean' && hasList ? null : 'unordered wants a list, or true beside equals';
 }
 
 function numberProblem(operand: Json): string | null {

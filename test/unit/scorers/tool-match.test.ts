@@ -606,6 +606,9 @@ describe('argument comparison', () => {
     ['number without value', { number: { abs: 1 } }],
     ['any_of without list', { any_of: 'a' }],
     ['date that is none', { date: { value: 'soon' } }],
+    ['unordered beside nothing to compare', { unordered: true }],
+    ['unordered beside nothing to compare, optional', { unordered: true, optional: true }],
+    ['any that is switched off', { any: false }],
   ])('a matcher that cannot be read (%s) never matches, and says how to mend it', (_name, matcher) => {
     const score = scoresOf({ calls: wanted(['f', { x: matcher }]), match: 'strict' }, [
       { tool: 'f', args: { x: 'a' } },
