@@ -4,22 +4,27 @@ import { preview } from '../values/preview.ts';
 import type { ScoringInput } from '../scorer.ts';
 
 const RUN = /\d+(?:,\d+)*/g;
+/** Letters that make a word with the digits after them. Chinese and its like do not: `共12度` holds 12. */
+const IN_WORD = /[\p{Lu}\p{Ll}_\d.]$/u;
+const JOINED_TO_WORD = /[\p{Lu}\p{Ll}_]-$/u;
+const CURRENCY = /\p{Sc}$/u;
 /** What may follow the whole part: decimals (several: a version) and an exponent. */
 const REST = /(?:\.\d+)*(?:[eE][+-]?\d{1,3}(?![A-Za-z\d]))?/y;
 const MOST_SHOWN = 10;
 
 /**
  * Numbers written in a text, in order: thousands separators (`1,523.5`), decimals, exponents, full-width digits, a minus sign
- * where it is one (`-5`, not `3-5`). Digits of words and versions (`TC-001`, `v2`, `2.3.1`) are no numbers.
+ * where it is one (`-5`, `-$5`, not `3-5`). Digits of words and versions (`TC-001`, `v2`, `2.3.1`) are no numbers.
  */
 export function numbersIn(text: string): number[] {
   const folded = foldText(text).replace(/\u2212/g, '-');
   const found: number[] = [];
   for (const { start, digits } of writtenNumbers(folded)) {
     const before = folded.slice(Math.max(0, start - 2), start);
-    if (/[A-Za-z_\d.]$/.test(before) && !/(?:^|[^\d.])\.$/.test(before)) continue;
-    if (/[A-Za-z_]-$/.test(before) || digits.split('.').length > 2) continue;
-    const negative = before.endsWith('-') && !/[\d)\]%]-$/.test(before);
+    if (IN_WORD.test(before) && !/(?:^|[^\d.])\.$/.test(before)) continue;
+    if (JOINED_TO_WORD.test(before) || digits.split('.').length > 2) continue;
+    const sign = CURRENCY.test(before) ? folded.slice(Math.max(0, start - 3), start - 1) : before;
+    const negative = sign.endsWith('-') && !/[\d)\]%]-$/.test(sign);
     const fraction = before.endsWith('.') ? '0.' : '';
     const value = Number(fraction + digits.replaceAll(',', ''));
     if (Number.isFinite(value)) found.push(negative ? -value : value);
