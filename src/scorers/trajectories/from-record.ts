@@ -51,8 +51,7 @@ function read(source: JsonObject, facts: MessageFacts): Trajectory {
       throw new Fault(['messages', String(at)], 'expected a message: {"role": …, "content": …}');
   });
   const base = trajectoryFromMessages(messages ?? [], facts);
-  const made =
-    calls === undefined ? base.tool_calls : calls.map((call, at) => readCall(call, at, ['tool_calls', String(at)]));
+  const made = calls === undefined ? base.tool_calls : readCalls(calls, ['tool_calls']);
   const turns = made.reduce((most, call) => Math.max(most, call.turn + 1), 0);
   const iterations = number(source, 'iterations') ?? (messages === undefined ? turns : base.iterations);
   return {
@@ -75,6 +74,9 @@ function overrides(source: JsonObject): Partial<Trajectory> {
   const segments = promptSegments(source);
   const artifacts = artifactsOf(source['artifacts'] ?? null);
   if (typeof artifacts === 'string') throw new Fault(['artifacts'], artifacts);
+  // One time without the other is no duration.
+  const [start, end] = [number(source, 'started_at_ms'), number(source, 'ended_at_ms')];
+  const timed = start !== null && end !== null;
   return {
     ...(stderr === null ? {} : { stderr }),
     ...(segments === undefined ? {} : { prompt_segments: segments }),
@@ -89,8 +91,8 @@ function overrides(source: JsonObject): Partial<Trajectory> {
     model: text(source, 'model'),
     time_to_first_token_ms: number(source, 'time_to_first_token_ms'),
     approval_wait_ms: number(source, 'approval_wait_ms') ?? 0,
-    started_at_ms: number(source, 'started_at_ms') ?? 0,
-    ended_at_ms: number(source, 'ended_at_ms') ?? 0,
+    started_at_ms: timed ? start : 0,
+    ended_at_ms: timed ? end : 0,
   };
 }
 
@@ -157,22 +159,36 @@ function tools(source: JsonObject): ToolDefinition[] | null {
   });
 }
 
-function readCall(raw: Json, at: number, path: string[]): ToolCall {
+/** A call that states no turn has one of its own: where others state theirs, turns are counted anew, in the order made. */
+function readCalls(raw: readonly Json[], path: string[]): ToolCall[] {
+  const read = raw.map((call, at) => readCall(call, at, [...path, String(at)]));
+  const turns = read.map(({ turn }) => turn);
+  const counted = turns.includes(null);
+  let current = -1;
+  return read.map(({ call, turn }, at) => {
+    if (turn === null || turn !== turns[at - 1]) current += 1;
+    return { ...call, turn: counted || turn === null ? current : turn };
+  });
+}
+
+function readCall(raw: Json, at: number, path: string[]): { call: Omit<ToolCall, 'turn'>; turn: number | null } {
   if (!isJsonObject(raw)) throw new Fault(path, 'expected a call: {"tool": …, "args": {…}}');
   const args = raw['args'] ?? null;
   if (args !== null && !isJsonObject(args))
     throw new Fault([...path, 'args'], 'expected an object, or null for a malformed call');
-  const tool = text(raw, 'tool', path) ?? MALFORMED_TOOL;
+  const tool = text(raw, 'tool', path) ?? '';
+  const nameless = tool === '' || tool === MALFORMED_TOOL;
+  const rawArguments = text(raw, 'raw_arguments', path);
+  const malformed = text(raw, 'malformed', path);
   const error = raw['error'] ?? null;
   const approved = raw['approved'];
-  return {
+  const call = {
     index: at,
-    turn: number(raw, 'turn', path) ?? at,
     id: text(raw, 'id', path),
-    tool,
-    args,
-    raw_arguments: text(raw, 'raw_arguments', path),
-    malformed: text(raw, 'malformed', path) ?? (args === null ? 'no arguments were recorded' : null),
+    tool: nameless ? MALFORMED_TOOL : tool,
+    args: nameless ? null : args,
+    raw_arguments: rawArguments ?? (nameless && args !== null ? JSON.stringify(args) : null),
+    malformed: malformed ?? (nameless ? 'the call names no tool' : args === null ? 'no arguments were recorded' : null),
     result: raw['result'] ?? null,
     error: isJsonObject(error)
       ? { kind: text(error, 'kind', path) ?? 'error', message: text(error, 'message', path) ?? '' }
@@ -181,6 +197,7 @@ function readCall(raw: Json, at: number, path: string[]): ToolCall {
     started_at_ms: number(raw, 'started_at_ms', path) ?? 0,
     ended_at_ms: number(raw, 'ended_at_ms', path) ?? 0,
   };
+  return { call, turn: number(raw, 'turn', path) };
 }
 
 function subAgents(source: JsonObject): SubAgentRun[] {
@@ -196,7 +213,7 @@ function subAgents(source: JsonObject): SubAgentRun[] {
       input: text(raw, 'input', path) ?? '',
       output: text(raw, 'output', path),
       final_status: finalStatus(raw, 'COMPLETED', path),
-      tool_calls: calls.map((call, index) => readCall(call, index, [...path, 'tool_calls', String(index)])),
+      tool_calls: readCalls(calls, [...path, 'tool_calls']),
       usage: usage(raw, path),
       ...subAgentFacts(raw),
     };

@@ -375,7 +375,8 @@ const orNull = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.opt
 const call = fc.record({
   turn: fc.nat(9),
   id: orNull(text),
-  tool: text,
+  // A call without a name is read as malformed.
+  tool: fc.string({ unit: 'binary', minLength: 1 }),
   args: object,
   raw_arguments: orNull(text),
   malformed: orNull(text),

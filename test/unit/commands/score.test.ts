@@ -120,6 +120,55 @@ describe('assay score', () => {
     for (const row of rows.slice(1)) expect(row['scores']).toEqual(rows[0]?.['scores']);
   });
 
+  test('a call that states no turn has one of its own beside calls that state theirs', async () => {
+    const expected = {
+      calls: [
+        { tool: 'read', args: null },
+        { tool: 'write', args: null },
+      ],
+      match: 'strict',
+    };
+    const made = (read: unknown, write: unknown): unknown => ({
+      caseId: 'ordered',
+      tool_calls: [
+        { tool: 'write', args: {}, ...Object(write) },
+        { tool: 'read', args: {}, ...Object(read) },
+      ],
+    });
+    const rows = await score(
+      [{ id: 'ordered', input: 'read, then write', expected }],
+      [made({}, { turn: 1 }), made({ turn: 0 }, {}), made({}, {}), made({ turn: 4 }, { turn: 4 })],
+    );
+    expect(rows.map((row) => row['passed'])).toEqual([false, false, false, true]);
+  });
+
+  test('a recorded call without a name counts as made and could not be read', async () => {
+    const call = { args: { order: 88 }, result: 'ok' };
+    const rows = await score(
+      [{ id: 'one', input: 'refund', expected: { calls: [{ tool: 'refund', args: null }] } }],
+      [{ tool: '' }, { tool: null }, {}].map((name) => ({ caseId: 'one', tool_calls: [{ ...call, ...name }] })),
+    );
+    for (const row of rows) {
+      const scores = row['scores'] as { scorer: string; value: number | null; reason: string }[];
+      expect(scores.find(({ scorer }) => scorer === 'tool_schema')).toMatchObject({
+        value: 0,
+        reason: 'call 1 `(malformed)`: the call names no tool: "{\\"order\\":88}"',
+      });
+    }
+  });
+
+  test('one time without the other is no latency', async () => {
+    const rows = await score(
+      [{ id: 'one', input: 'x', expected: { max_latency_ms: 10 } }],
+      [{ started_at_ms: 5000 }, { ended_at_ms: 5000 }, { started_at_ms: 5000, ended_at_ms: 5010 }].map((times) => ({
+        caseId: 'one',
+        tool_calls: [],
+        ...times,
+      })),
+    );
+    expect(rows.map((row) => row['passed'])).toEqual([null, null, true]);
+  });
+
   test('trials without a number take the next free one', async () => {
     const made = (trial?: number): object => ({
       caseId: 'refund-2',
