@@ -7,7 +7,7 @@ import { OtherSchemaError, UserError } from '../core/errors.ts';
 import { connect, type Db } from './connect.ts';
 import { migrationHashes, storedHashes, storeHashes } from './migration-hashes.ts';
 import type { Patience } from './patience.ts';
-import { whileTransient } from './transient.ts';
+import { isTransient, isUnresolved, whileTransient } from './transient.ts';
 
 /** Beside src/ in a checkout, beside dist/src/ in the package. */
 function migrationFolder(): string {
@@ -58,7 +58,8 @@ export interface MigrationStatus {
  */
 export async function migrationStatus(
   databaseUrl: string,
-  patience: Patience = (operation) => whileTransient(operation, 10_000),
+  patience: Patience = (operation) =>
+    whileTransient(operation, 10_000, undefined, (error) => isTransient(error) && !isUnresolved(error)),
 ): Promise<MigrationStatus> {
   const db = connect(databaseUrl, { poolSize: 1 });
   try {

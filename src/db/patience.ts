@@ -1,4 +1,4 @@
-import { isTransient, whileTransient } from './transient.ts';
+import { isTransient, isUnresolved, whileTransient } from './transient.ts';
 
 /** How long a command waits for a Postgres that is away, in milliseconds: longer than a restart takes. */
 export const COMMAND_PATIENCE_MS = 30_000;
@@ -16,13 +16,18 @@ export interface PatienceOptions {
   wait?: (ms: number) => Promise<unknown>;
 }
 
-/** Runs an operation again while Postgres is away; then its last error is thrown. It must be safe to repeat. */
+/**
+ * Runs an operation again while Postgres is away; then its last error is thrown. It must be safe to repeat.
+ * A host that never resolved is not waited for.
+ */
 export type Patience = <T>(operation: () => Promise<T>) => Promise<T>;
 
 /** One for everything that asks the same Postgres: what is waited for is said once, however many wait. */
 export function createPatience(options: PatienceOptions): Patience {
   const { log, forMs = COMMAND_PATIENCE_MS, now = () => performance.now(), wait } = options;
   let away: { since: number; told: boolean } | null = null;
+  let resolved = false;
+  const goesAway = (error: unknown): boolean => isTransient(error) && (resolved || !isUnresolved(error));
   const note = (error: unknown): void => {
     away ??= { since: now(), told: false };
     if (away.told || now() - away.since < QUIET_MS) return;
@@ -35,14 +40,17 @@ export function createPatience(options: PatienceOptions): Patience {
         try {
           const value = await operation();
           away = null;
+          resolved = true;
           return value;
         } catch (error) {
-          if (isTransient(error)) note(error);
+          resolved ||= !isUnresolved(error);
+          if (goesAway(error)) note(error);
           throw error;
         }
       },
       forMs,
       wait,
+      goesAway,
     );
 }
 

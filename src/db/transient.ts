@@ -1,7 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const TRANSIENT_STATES = new Set(['57P01', '57P02', '57P03', '40001', '40P01', '53300', '55P03', 'XX000']);
-const TRANSIENT_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH']);
+/** A name that does not resolve: a typo, or a container that is being restarted. */
+const UNRESOLVED_CODES = new Set(['ENOTFOUND', 'EAI_AGAIN']);
+const TRANSIENT_CODES = new Set([
+  ...UNRESOLVED_CODES,
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
 const TRANSIENT_TEXT =
   /terminated|timeout exceeded when trying to connect|Connection ended|not queryable|server conn|starting up/i;
 
@@ -25,22 +35,29 @@ export function isTransient(error: unknown): boolean {
   return TRANSIENT_TEXT.test(error.message);
 }
 
+/** True for a host whose name does not resolve: before it ever did, waiting does not mend that. */
+export function isUnresolved(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && UNRESOLVED_CODES.has(String(error.code));
+}
+
 /**
  * Runs a database operation again while Postgres is away. The operation must be safe to repeat.
  * @param patienceMs how long to go on; default 60,000. Then the last error is thrown.
  * @param wait resolves after so many milliseconds
+ * @param goesAway which failures are waited for; default {@link isTransient}
  */
 export async function whileTransient<T>(
   operation: () => Promise<T>,
   patienceMs = 60_000,
   wait: (ms: number) => Promise<unknown> = sleep,
+  goesAway: (error: unknown) => boolean = isTransient,
 ): Promise<T> {
   const deadline = performance.now() + patienceMs;
   for (let delay = 50; ; delay = Math.min(delay * 2, 1_000)) {
     try {
       return await operation();
     } catch (error) {
-      if (!isTransient(error) || performance.now() + delay > deadline) throw error;
+      if (!goesAway(error) || performance.now() + delay > deadline) throw error;
       await wait(delay);
     }
   }

@@ -64,6 +64,22 @@ function once(event: string, error: () => Error): (happened: string) => Error | 
   };
 }
 
+test.each(['ENOTFOUND', 'EAI_AGAIN'])('%s is waited for only where the host was reached before', async (code) => {
+  const lost = Object.assign(new Error(`getaddrinfo ${code} db`), { code });
+  const { patiently, lines } = patience();
+  let tries = 0;
+  const failing = (failures: number, error: Error) => async (): Promise<string> => {
+    if ((tries += 1) <= failures) throw error;
+    return 'there';
+  };
+  await expect(patiently(failing(1, lost))).rejects.toBe(lost);
+  expect([tries, lines]).toEqual([1, []]);
+  expect(await patiently(failing(2, away()))).toBe('there');
+  tries = 0;
+  expect(await patiently(failing(12, lost))).toBe('there');
+  expect(lines).toEqual([`waiting for Postgres, at most 30 s (getaddrinfo ${code} db)`]);
+});
+
 const query = (text: string): CompiledQuery => ({ sql: text, parameters: [] }) as unknown as CompiledQuery;
 
 test('what is waited for is said once, after a second', async () => {

@@ -19,6 +19,9 @@ describe('isTransient', () => {
     'ECONNREFUSED',
     'ECONNRESET',
     'EPIPE',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'ENETUNREACH',
   ])('%s goes away', (code) => {
     expect(isTransient(coded(code))).toBe(true);
   });
