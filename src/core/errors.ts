@@ -58,14 +58,25 @@ export function formatProblem(problem: Problem): string {
   return `${place}: ${problem.severity}: ${problem.message}`;
 }
 
-/** Invalid input files: every problem at once. */
+/** A file of another form has as many problems as lines. */
+export const MOST_PROBLEMS = 100;
+
+/** Invalid input files: every problem at once. The message holds the first hundred and says how many more there are. */
 export class InputError extends UserError {
   readonly problems: readonly Problem[];
-  constructor(problems: readonly Problem[]) {
-    super(problems.map(formatProblem).join('\n'));
+  constructor(problems: readonly Problem[], options: { hint?: string } = {}) {
+    super(messageOf(problems), options);
     this.name = 'InputError';
     this.problems = problems;
   }
+}
+
+function messageOf(problems: readonly Problem[]): string {
+  if (problems.length <= MOST_PROBLEMS) return problems.map(formatProblem).join('\n');
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const shown = errors.slice(0, MOST_PROBLEMS);
+  const more = problems.length - shown.length;
+  return [...shown.map(formatProblem), `and ${more} more problem${more === 1 ? '' : 's'}`].join('\n');
 }
 
 /**

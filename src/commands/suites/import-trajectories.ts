@@ -30,9 +30,6 @@ interface Imported {
   trajectory: Trajectory;
 }
 
-/** A file of another form has as many problems as lines. */
-const MOST_PROBLEMS = 100;
-
 /** A document of the file: the whole of it, or a line. */
 interface Document {
   value: Json;
@@ -80,7 +77,7 @@ async function readLines(context: CommandContext, file: string): Promise<Documen
   for await (const source of readJsonl(path.resolve(context.cwd, file), file, (problem) => problems.push(problem))) {
     documents.push({ value: source.value, line: source.place([]).line });
   }
-  if (problems.length > 0) throw new InputError(problems.slice(0, MOST_PROBLEMS));
+  if (problems.length > 0) throw new InputError(problems);
   return documents;
 }
 
@@ -97,7 +94,7 @@ async function readWhole(context: CommandContext, file: string): Promise<Documen
     if (parsed.ok) documents.push({ value: parsed.value, line: at + 1 });
     else problems.push({ severity: 'error', file, line: at + 1, column: parsed.offset + 1, message: parsed.error });
   });
-  if (problems.length > 0) throw new InputError(problems.slice(0, MOST_PROBLEMS));
+  if (problems.length > 0) throw new InputError(problems);
   return documents;
 }
 

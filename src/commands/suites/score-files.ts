@@ -71,7 +71,9 @@ export async function scoreFiles(context: CommandContext, flags: ScoreFlags): Pr
   } finally {
     await Promise.all([scorers?.close(), threads?.close()]);
   }
-  if (scored.problems.length > 0) throw new InputError(scored.problems);
+  if (scored.problems.length > 0) {
+    throw new InputError(scored.problems, scored.full ? { hint: 'what comes after these was not looked at' } : {});
+  }
   if (scored.lines.length === 0) {
     throw new UserError(`${flags.trajectories} holds no trajectory`, {
       hint: 'write one JSON line a trial: {"caseId": "…", "trial": 1, "messages": […]}',

@@ -1,11 +1,8 @@
-import type { Problem } from '../../core/errors.ts';
+import { MOST_PROBLEMS, type Problem } from '../../core/errors.ts';
 import { parseJsonSource } from '../../datasets/readers/read-json.ts';
 import { errorAt } from '../../datasets/readers/source.ts';
 import type { TextLine } from './json-lines.ts';
 import type { BadRecord, ScoredRecord } from './score-line.ts';
-
-/** Bad lines after which no more are looked for. */
-const MOST_PROBLEMS = 100;
 
 /** What `assay score` prints, collected line by line in the order recorded: trials are numbered, problems are placed. */
 export class ScoredLines {

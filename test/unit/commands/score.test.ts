@@ -223,6 +223,13 @@ describe('assay score', () => {
     expect(out).toBe('');
   });
 
+  test('of a hundred bad lines and more, the rest is said not to be looked at', async () => {
+    const bad = Array.from({ length: 150 }, () => ({ caseId: 'nobody', messages: [] }));
+    const error = await score([CASE], bad).catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ hint: 'what comes after these was not looked at' });
+    expect((error as Error).message.split('\n')).toHaveLength(100);
+  });
+
   test('a slip in the key or the id of a case is named, with what was meant', async () => {
     const problemsOf = async (record: object): Promise<string[]> => {
       const caught: unknown = await score([CASE], [record]).catch((error: unknown) => error);
