@@ -3,6 +3,7 @@ import type { CommandContext } from './commands/context.ts';
 import { ExitSignal } from './commands/exit-signal.ts';
 import { EXIT, OtherSchemaError, UserError } from './core/errors.ts';
 import { registerCommands } from './commands/index.ts';
+import { upToUnknownCommand } from './commands/named-command.ts';
 import { describeOutage } from './db/describe-outage.ts';
 import { installedPackage } from './core/installed-package.ts';
 import { cleanLines } from './report/clean.ts';
@@ -20,7 +21,7 @@ export async function main(argv: readonly string[], context: CommandContext): Pr
   // Subcommands are made before exitOverride is inherited in some paths; each gets its own.
   for (const command of program.commands) command.exitOverride();
   try {
-    await program.parseAsync(argv);
+    await program.parseAsync(upToUnknownCommand(program, argv.slice(2)), { from: 'user' });
     return EXIT.ok;
   } catch (error) {
     return exitCodeOf(error, context);

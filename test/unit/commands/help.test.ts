@@ -70,6 +70,31 @@ describe('help', () => {
     expect((await assay('schedule', 'create', 'x', 'y', '--cron', '* * * * *', '--overlap', 'no')).code).toBe(2);
   });
 
+  test.each([
+    [['prune', '--help'], "unknown command 'prune'", 'Did you mean one of pause, run?'],
+    [['-h', 'prune'], "unknown command 'prune'", 'Did you mean one of pause, run?'],
+    [['help', 'statsu'], "unknown command 'statsu'", 'Did you mean status?'],
+    [['schedule', 'lst', '-h'], "unknown command 'lst'", 'Did you mean list?'],
+    [['schedule', 'help', 'lst'], "unknown command 'lst'", 'Did you mean list?'],
+    [['help', 'schedule', 'lst'], "unknown command 'lst'", 'Did you mean list?'],
+  ])('help about a command that does not exist: %j', async (args, error, suggestion) => {
+    const { code, out, err } = await assay(...args);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain(error);
+    expect(err).toContain(suggestion);
+  });
+
+  test.each([
+    [['help'], 'Usage: assay [options] [command]'],
+    [['help', 'run'], 'Usage: assay run'],
+    [['schedule', '--help'], 'Usage: assay schedule'],
+    [['schedule', 'list', '--help'], 'Usage: assay schedule list'],
+    [['help', 'schedule'], 'Usage: assay schedule'],
+    [['run', 'help.yaml', '--help'], 'Usage: assay run'],
+  ])('help about one that does: %j', async (args, usage) => {
+    expect(await assay(...args)).toMatchObject({ code: 0, out: expect.stringContaining(usage) as string });
+  });
+
   test('nothing heavy is loaded before a command runs', () => {
     const heavy = new Set<string>();
     const seen = new Set<string>();
