@@ -1,4 +1,4 @@
-import type { Metric } from '../core/evaluation.ts';
+import type { Metric, MetricDelta } from '../core/evaluation.ts';
 
 /** Stands where there is no value. */
 export const NONE = '–';
@@ -70,12 +70,36 @@ export function formatInterval({ metric, low, high }: Pick<Metric, 'metric' | 'l
   return `${bare(low)} to ${bare(high)}`;
 }
 
-/** A change of a metric with its sign: in points for rates, `×1.31` for ratios. */
-export function formatChange(metric: string, value: number | null, kind: 'difference' | 'ratio'): string {
+/**
+ * A change of a metric with its sign: in points for rates, `×1.31` for ratios.
+ * @param more decimals beyond the usual ones
+ */
+export function formatChange(
+  metric: string,
+  value: number | null,
+  kind: 'difference' | 'ratio',
+  more: 0 | 1 | 2 = 0,
+): string {
   if (value === null) return NONE;
-  if (kind === 'ratio') return `×${value.toFixed(2)}`;
-  const text = RATES.has(metric) ? Math.abs(value * 100).toFixed(1) : Math.abs(value).toFixed(3);
+  if (kind === 'ratio') return `×${value.toFixed(2 + more)}`;
+  const text = RATES.has(metric) ? Math.abs(value * 100).toFixed(1 + more) : Math.abs(value).toFixed(3 + more);
   return Number(text) === 0 ? text : `${value < 0 ? '−' : '+'}${text}`;
+}
+
+/** `+0.031 to 0.089`, with up to two more decimals where its ends would read the same, unless they read as no change. */
+export function formatChangeInterval({
+  metric,
+  low,
+  high,
+  kind,
+}: Pick<MetricDelta, 'metric' | 'low' | 'high' | 'kind'>): string {
+  if (low === null || high === null) return NONE;
+  const ends = ([0, 1, 2] as const).map((more) => [low, high].map((end) => formatChange(metric, end, kind, more)));
+  const plain = ends[0] ?? [];
+  const none = formatChange(metric, kind === 'ratio' ? 1 : 0, kind);
+  const differ = plain.every((end) => end === none) ? plain : ends.find(([one, other]) => one !== other);
+  const [from, to] = differ ?? plain;
+  return `${from} to ${to?.replace('+', '')}`;
 }
 
 /** The unit of a change in running text. */

@@ -3,6 +3,7 @@ import { FURTHER_DIMENSIONS } from '../core/evaluation.ts';
 import { box, displayWidth, table, wrap } from './align.ts';
 import {
   formatChange,
+  formatChangeInterval,
   formatCount,
   formatCoverage,
   formatDuration,
@@ -252,8 +253,6 @@ const DELTA_WORDS: Record<MetricDelta['verdict'], string> = {
 function deltaCells(delta: MetricDelta): string[] {
   const ratio = delta.kind === 'ratio';
   const signed = (value: number | null): string => formatChange(delta.metric, value, delta.kind);
-  const interval =
-    delta.low === null || delta.high === null ? NONE : `${signed(delta.low)} to ${signed(delta.high).replace('+', '')}`;
   const p = delta.p_adjusted ?? delta.p;
   const found = delta.smallest_detectable;
   return [
@@ -261,7 +260,7 @@ function deltaCells(delta: MetricDelta): string[] {
     formatMetric(delta.metric, delta.baseline),
     formatMetric(delta.metric, delta.value),
     signed(delta.delta),
-    interval,
+    formatChangeInterval(delta),
     p === null ? NONE : p < 0.001 ? '<.001' : p >= 0.9995 ? '1' : p.toFixed(3).slice(1),
     found === null ? NONE : ratio ? `×${(1 + found).toFixed(2)}` : signed(found).slice(1),
     DELTA_WORDS[delta.verdict],

@@ -8,6 +8,13 @@ import { seedOf } from './random.ts';
 /** 2.80 = z(.975) + z(.80): the shift found with power .8 at two-sided alpha .05, in standard errors. */
 const DETECTABLE = 2.8;
 
+/** Equal changes differ in their last bits (0.8 − 0.5, 0.9 − 0.6): of values of this size, a smaller spread is none. */
+const NOISE = 1e-12;
+
+function withoutNoise(stdev: number | null, size: number): number | null {
+  return stdev !== null && stdev < NOISE * size ? 0 : stdev;
+}
+
 /** A delta before the verdict and Holm's correction over the metrics. */
 export type PairedDelta = Omit<MetricDelta, 'verdict' | 'p_adjusted'>;
 
@@ -40,9 +47,9 @@ function ratioInterval(baselines: readonly number[], currents: readonly number[]
   const n = baselines.length;
   if (n < 2 || ratio <= 0) return null;
   const residuals = currents.map((current, i) => current - ratio * (baselines[i] ?? 0));
-  const { stdev } = momentsOf(residuals);
-  if (stdev === 0) return null;
   const mean = momentsOf(currents).mean ?? 0;
+  const stdev = withoutNoise(momentsOf(residuals).stdev, mean);
+  if (stdev === 0) return null;
   const half = (t975(n - 1) * (stdev ?? 0)) / Math.sqrt(n) / mean;
   return { low: ratio * Math.exp(-half), high: ratio * Math.exp(half) };
 }
@@ -59,7 +66,8 @@ export function createPairedMetric(metric: string, kind: MetricDelta['kind'], se
   function difference(
     deltas: readonly number[],
   ): Pick<PairedDelta, 'delta' | 'low' | 'high' | 'p' | 'smallest_detectable'> {
-    const { mean, stdev, n } = momentsOf(deltas);
+    const { mean, stdev: spread, n } = momentsOf(deltas);
+    const stdev = withoutNoise(spread, 1);
     if (mean === null) return { delta: null, low: null, high: null, p: null, smallest_detectable: null };
     const lost = deltas.filter((delta) => delta < 0).length;
     const won = deltas.filter((delta) => delta > 0).length;
@@ -95,7 +103,7 @@ export function createPairedMetric(metric: string, kind: MetricDelta['kind'], se
       const ratio = value / before;
       const interval = ratioInterval(baselines, currents, ratio);
       const p = pairedPermutation(deltas, (seed ^ seedOf(metric)) >>> 0);
-      const { stdev } = momentsOf(deltas);
+      const stdev = withoutNoise(momentsOf(deltas).stdev, before);
       const detectable =
         stdev === null || stdev === 0 ? null : (DETECTABLE * stdev) / Math.sqrt(deltas.length) / before;
       return {

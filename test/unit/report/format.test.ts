@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { cleanText } from '../../../src/report/clean.ts';
 import {
   formatChange,
+  formatChangeInterval,
   formatCount,
   formatDuration,
   formatMetric,
@@ -41,6 +42,19 @@ test('changes: points for rates, plain for scores, times for ratios; none withou
   expect(formatChange('tool_score', 0.12, 'difference')).toBe('+0.120');
   expect(formatChange('tool_score', -1e-9, 'difference')).toBe('0.000');
   expect(formatChange('mean_tokens', 1.31, 'ratio')).toBe('×1.31');
+});
+
+test('the interval of a change shows where its ends differ', () => {
+  const interval = (metric: string, low: number | null, high: number | null, kind: 'difference' | 'ratio'): string =>
+    formatChangeInterval({ metric, low, high, kind });
+  expect(interval('tool_score', -0.1, 0.031, 'difference')).toBe('−0.100 to 0.031');
+  expect(interval('tool_score', 0.94291, 0.94314, 'difference')).toBe('+0.9429 to 0.9431');
+  expect(interval('completion_rate', 0.0499, 0.0501, 'difference')).toBe('+4.99 to 5.01');
+  expect(interval('mean_tokens', 1.00991, 1.00994, 'ratio')).toBe('×1.01 to ×1.01');
+  expect(interval('mean_tokens', 1.0099, 1.0102, 'ratio')).toBe('×1.0099 to ×1.0102');
+  expect(interval('mean_tokens', 0.9998, 1.0001, 'ratio')).toBe('×1.00 to ×1.00');
+  expect(interval('tool_score', -0.0001, 0.0003, 'difference')).toBe('0.000 to 0.000');
+  expect(interval('tool_score', null, null, 'difference')).toBe('–');
 });
 
 test('lists are cut and counted', () => {

@@ -91,6 +91,15 @@ describe('paired tests', () => {
     expect(result.high).toBeGreaterThan(0.05);
   });
 
+  test('changes that differ by rounding alone have no spread, so no interval and nothing detectable', () => {
+    const metric = createPairedMetric('tool_score', 'difference', 1);
+    for (const before of [0.5, 0.6, 0.4, 0.1]) metric.add(before, before + 0.3, false);
+    expect(metric.finish()).toMatchObject({ low: null, high: null, smallest_detectable: null });
+    const ratio = createPairedMetric('cost_usd', 'ratio', 1);
+    for (const before of [0.1, 0.3, 0.7, 1.9]) ratio.add(before, before * 1.3, false);
+    expect(ratio.finish()).toMatchObject({ low: null, high: null });
+  });
+
   test('ratio: of the means, with an interval by the delta method; none without spread', () => {
     const doubled = createPairedMetric('mean_tokens', 'ratio', 1);
     for (const tokens of [100, 200, 400]) doubled.add(tokens, 2 * tokens, false);
