@@ -63,9 +63,10 @@ export function formatMetric(metric: string, value: number | null): string {
   return formatScore(value);
 }
 
-/** `71.2 to 98.1` (per cent), `0.880 to 0.990`. */
+/** `71.2 to 98.1` (per cent), `0.880 to 0.990`; where all cases have the same value, their t interval is a point. */
 export function formatInterval({ metric, low, high }: Pick<Metric, 'metric' | 'low' | 'high'>): string {
   if (low === null || high === null) return '';
+  if (high - low <= 1e-12 * Math.max(1, high)) return 'no spread';
   const bare = (value: number): string => formatMetric(metric, value).replace(' %', '');
   return `${bare(low)} to ${bare(high)}`;
 }

@@ -5,6 +5,7 @@ import {
   formatChangeInterval,
   formatCount,
   formatDuration,
+  formatInterval,
   formatMetric,
   formatMoney,
   formatPercent,
@@ -42,6 +43,13 @@ test('changes: points for rates, plain for scores, times for ratios; none withou
   expect(formatChange('tool_score', 0.12, 'difference')).toBe('+0.120');
   expect(formatChange('tool_score', -1e-9, 'difference')).toBe('0.000');
   expect(formatChange('mean_tokens', 1.31, 'ratio')).toBe('×1.31');
+});
+
+test('an interval of cases that all have the same value is no claim to be sure', () => {
+  const interval = (low: number, high: number): string => formatInterval({ metric: 'answer_quality', low, high });
+  expect(interval(0.943, 0.9430000000000001)).toBe('no spread');
+  expect(interval(0.9428, 0.9491)).toBe('0.943 to 0.949');
+  expect(formatInterval({ metric: 'mean_tokens', low: 1217, high: 1217 })).toBe('no spread');
 });
 
 test('the interval of a change shows where its ends differ', () => {
