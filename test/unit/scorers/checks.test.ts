@@ -168,6 +168,11 @@ describe('efficiency and limits', () => {
     expect(efficiency(3, ['a'])).toMatchObject({ value: 1 });
     expect(efficiency(1, [])).toMatchObject({ value: null, passed: null });
     expect(scoresOf({}, ['a'])['step_efficiency']).toBeUndefined();
+    const dispatched = trajectory(['a'], { sub_agents: [subAgent({ tool_calls: madeCalls(['b', 'c']) })] });
+    expect(scoresOf({ max_tool_calls: 1 }, dispatched, { evalCase: { min_steps: 1 } })).toMatchObject({
+      step_efficiency: { value: 1 },
+      max_tool_calls: { value: 1 },
+    });
   });
 
   test('limits: within, at, beyond, unknown', () => {

@@ -59,6 +59,7 @@ describe('answer checks', () => {
     expect(passes({ answer_equals: '' }, null)).toBe(false);
     expect(passes({ answer_matches: ['^AB-[0-9]{3}$'] }, 'AB-123')).toBe(true);
     expect(passes({ answer_matches: ['AB-[0-9]{3}', 'nope'] }, 'AB-123')).toBe(false);
+    expect(passes({ answer_matches: ['^caf\u00e9$'] }, 'cafe\u0301')).toBe(true);
     expect(of({ answer_matches: ['(?=x)'] }, { answer: 'x' })['answer_matches']).toMatchObject({
       value: null,
       passed: null,

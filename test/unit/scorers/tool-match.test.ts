@@ -378,6 +378,20 @@ describe('match modes', () => {
     const none = scoresOf({ any_of }, ['a']);
     expect(none['tool_match']).toMatchObject({ passed: false });
     expect(none['tool_match']?.details?.['alternative']).toBe('slow');
+    const better = scoresOf({ any_of: [{ calls: wanted('x', 'a') }, { calls: wanted('a') }] }, ['a']);
+    expect(better['tool_score']).toMatchObject({ value: 1, details: { alternative: 'alternative 2' } });
+    // Strict fails with 0.7; subset passes with 0.4 · 2/3 + 0.3.
+    const passing = scoresOf(
+      {
+        any_of: [
+          { calls: wanted('a', 'b'), match: 'strict' },
+          { calls: wanted('a', 'b', 'c'), match: 'subset' },
+        ],
+      },
+      ['b', 'a'],
+    );
+    expect(passing['tool_match']).toMatchObject({ passed: true, details: { alternative: 'alternative 2' } });
+    expect(passing['tool_score']?.value).toBeCloseTo(0.4 * (2 / 3) + 0.3, 12);
     const tie = scoresOf({ any_of: [{ calls: wanted('x') }, { calls: wanted('y') }] }, []);
     expect(tie['tool_score']?.details?.['alternative']).toBe('alternative 1');
   });
@@ -394,6 +408,22 @@ describe('malformed calls', () => {
         readToolCall,
       },
     );
+
+  test('one counts as made under its name, matches nothing, and is no step done', () => {
+    const expected: Expected = {
+      calls: wanted('f'),
+      match: 'superset',
+      steps: ['f'],
+      calls_per_tool: { f: { max: 0 } },
+    };
+    for (const args of [null, { x: 1 }]) {
+      const scores = scoresOf(expected, [{ tool: 'f', args, raw_arguments: '{"x":1', malformed: 'not JSON' }]);
+      expect([args, scores['tool_match']?.passed, scores['tool_recall']?.value]).toEqual([args, false, 0]);
+      expect(scores['tool_names']?.value).toBe(1);
+      expect(scores['progress_rate']?.value).toBe(0);
+      expect(scores['calls_per_tool']?.passed).toBe(false);
+    }
+  });
 
   test.each([
     [{ id: '1', type: 'custom', custom: { name: 'f', input: 'x' } }],
@@ -639,6 +669,9 @@ describe('precision, recall, F1 and progress', () => {
       0.5,
     );
     expect(value({ must_call: ['a', 'b'] }, ['b'], 'progress_rate')).toBe(0.5);
+    const all: Expected = { steps: ['a'], calls: wanted('b', 'c'), must_call: ['c'] };
+    expect(value(all, ['a'], 'progress_rate')).toBe(1);
+    expect(value({ ...all, steps: [] }, ['b'], 'progress_rate')).toBe(0.5);
     expect(scoresOf({}, ['b'])['progress_rate']).toBeUndefined();
   });
 });
