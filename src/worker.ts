@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import {
@@ -12,6 +12,7 @@ import {
 } from '@temporalio/worker';
 import { createCancellations } from './activities/cancellations.ts';
 import { ACTIVITY_NAMES } from './activities/contract.ts';
+import type { Pauses } from './activities/deps.ts';
 import type { createActivities } from './activities/index.ts';
 import type { Config } from './config.ts';
 import { EXIT, UserError } from './core/errors.ts';
@@ -97,7 +98,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const connection = await connectPatiently(options.connectionOptions);
   const db = connectDatabase(options);
   const cancellations = createCancellations();
-  const listener = listen(options.databaseUrl, 'assay_cancel', (id) => cancellations.cancel(id));
+  const pauses: Pauses = new EventEmitter();
+  const listener = listen(options.databaseUrl, {
+    assay_cancel: (id) => cancellations.cancel(id),
+    assay_pause: (id) => pauses.emit('paused', id),
+  });
   async function disconnect(): Promise<void> {
     await listener.close();
     await connection.close().catch(() => undefined);
@@ -109,7 +114,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const creating = Promise.all(
       queuesOf(options).map((taskQueue) => createWorker(config, connection, { taskQueue, activities })),
     );
-    compose(loadActivities(creating, { config, db, cancellations, cwd: options.cwd }));
+    compose(loadActivities(creating, { config, db, cancellations, pauses, cwd: options.cwd }));
     return Promise.all([creating, composing]);
   }).catch(async (error: unknown) => {
     await disconnect();

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { ClosableAgent } from '../agents/index.ts';
 import type { Config } from '../config.ts';
 import type { ModelClient } from '../core/model.ts';
@@ -18,6 +19,9 @@ export interface EndpointRequest {
   offlineModel: string | null;
 }
 
+/** `paused`: an evaluation, by its id, starts no further trials. Told by Postgres NOTIFY. */
+export type Pauses = EventEmitter<{ paused: [evaluationId: string] }>;
+
 /** What activities need of the world; worker.ts builds it once a process. */
 export interface ActivityDeps {
   config: Config;
@@ -27,6 +31,7 @@ export interface ActivityDeps {
   readVerdicts: ReadVerdicts;
   readSourceTrial: ReadSourceTrial;
   cancellations: Cancellations;
+  pauses: Pauses;
   /** A client of an endpoint; the same request gives the same client. */
   modelClient: (request: EndpointRequest) => Promise<ModelClient>;
   /** A new agent each time: a module is loaded as it is now. Who asks closes it. */

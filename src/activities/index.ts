@@ -28,6 +28,7 @@ export function createActivities(deps: ActivityDeps) {
   const steps = { runAgent: createRunAgent(deps, contextOf, handOver), judgeTrial };
   const { heartbeatTimeoutMs, maxActivities: slots } = deps.config;
   const places = createPlaces({ patienceMs: Math.min(PATIENCE_MS, heartbeatTimeoutMs / 4), slots });
+  deps.pauses.on('paused', (evaluationId) => places.close({ evaluationId }));
   const runAgent = withinLanes(judgeAtOnce(deps, steps, handOver), {
     places,
     cancellations: deps.cancellations,

@@ -7,7 +7,7 @@ export interface Places {
   enter(of: Of, lanes: Lanes, signal: AbortSignal): Promise<boolean>;
   leave(of: Of): void;
   /** Calls off every wait in these shards and lets nobody in any more: what comes now was on its way. */
-  close(which: Omit<Of, 'shard'> | Of): void;
+  close(which: Pick<Of, 'evaluationId'> & Partial<Of>): void;
 }
 
 interface Of {
@@ -93,7 +93,7 @@ export function createPlaces({ patienceMs, slots }: { patienceMs: number; slots:
     },
     close(which) {
       for (const [name, shard] of shards) {
-        if (!isOf(shard, which) || ('shard' in which && which.shard !== name)) continue;
+        if (!isAmong({ ...shard, shard: name }, which)) continue;
         closed.add(name);
         for (const answer of shard.waiting) answer(false);
         shard.waiting.clear();
@@ -102,8 +102,9 @@ export function createPlaces({ patienceMs, slots }: { patienceMs: number; slots:
   };
 }
 
-function isOf(shard: Shard, { evaluationId, revision }: Omit<Of, 'shard'>): boolean {
-  return shard.evaluationId === evaluationId && shard.revision === revision;
+function isAmong(of: Of, which: Pick<Of, 'evaluationId'> & Partial<Of>): boolean {
+  const { evaluationId, revision = of.revision, shard = of.shard } = which;
+  return of.evaluationId === evaluationId && of.revision === revision && of.shard === shard;
 }
 
 /** The names added last. */

@@ -132,6 +132,7 @@ export async function setPaused(db: Db, id: string, paused: boolean): Promise<bo
     .where('id', '=', id)
     .where('status', '=', paused ? 'running' : 'paused')
     .executeTakeFirst();
+  if (paused) await sql`select pg_notify('assay_pause', ${id})`.execute(db);
   return result.numUpdatedRows > 0n;
 }
 

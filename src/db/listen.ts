@@ -7,10 +7,10 @@ export interface Listener {
 }
 
 /**
- * Calls `onNotice` for every notification on a channel. Notices sent while the connection is down are lost: callers
+ * Calls the function of a channel for every notification on it. Notices sent while the connection is down are lost: callers
  * keep a slower fallback (heartbeats).
  */
-export function listen(databaseUrl: string, channel: string, onNotice: (payload: string) => void): Listener {
+export function listen(databaseUrl: string, on: Readonly<Record<string, (payload: string) => void>>): Listener {
   const state = { closed: false };
   let client: pg.Client | null = null;
 
@@ -20,9 +20,9 @@ export function listen(databaseUrl: string, channel: string, onNotice: (payload:
       connection.on('error', () => resolve());
       connection.on('end', () => resolve());
     });
-    connection.on('notification', (notice) => onNotice(notice.payload ?? ''));
+    connection.on('notification', (notice) => on[notice.channel]?.(notice.payload ?? ''));
     await connection.connect();
-    await connection.query(`listen ${pg.escapeIdentifier(channel)}`);
+    for (const channel of Object.keys(on)) await connection.query(`listen ${pg.escapeIdentifier(channel)}`);
     client = connection;
     // Closed while it was connecting: nobody would end it any more.
     if (!state.closed) await ended;

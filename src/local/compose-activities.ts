@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createActivities } from '../activities/index.ts';
 import type { Cancellations } from '../activities/cancellations.ts';
+import type { Pauses } from '../activities/deps.ts';
 import type { Config } from '../config.ts';
 import type { Db } from '../db/connect.ts';
 import { createSourceReader } from '../db/source-trials.ts';
@@ -21,10 +22,11 @@ export function composeActivities(options: {
   config: Config;
   db: Db;
   cancellations: Cancellations;
+  pauses: Pauses;
   /** Where suites of schedules are looked up. */
   cwd: string;
 }): ComposedActivities {
-  const { config, db, cancellations, cwd } = options;
+  const { config, db, cancellations, pauses, cwd } = options;
   const adapters = createAdapters(config);
   const activities = createActivities({
     config,
@@ -34,6 +36,7 @@ export function composeActivities(options: {
     readVerdicts: createVerdictReader(db),
     readSourceTrial: createSourceReader(db),
     cancellations,
+    pauses,
     modelClient: adapters.modelClient,
     createAgent: adapters.createAgent,
     createScorers: adapters.createScorers,

@@ -35,7 +35,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 
 test('a listener hears notices, also after its connection was cut', async () => {
   const heard: string[] = [];
-  const listener = listen(database.url, 'assay_cancel', (id) => heard.push(id));
+  const listener = listen(database.url, { assay_cancel: (id) => void heard.push(id) });
   const told = (id: string) => async (): Promise<boolean> => {
     await notifyCancel(db, id);
     return heard.includes(id);
@@ -50,12 +50,12 @@ test('a listener hears notices, also after its connection was cut', async () => 
 });
 
 test('one that is closed while it connects leaves no connection', async () => {
-  const listener = listen(database.url, 'assay_cancel', () => undefined);
+  const listener = listen(database.url, { assay_cancel: () => undefined });
   await until(async () => (await listeners()).length > 0);
   // The server has it; this process, which waits for the answer to its first statement, may not know yet.
   await listener.close();
   await until(async () => (await listeners()).length === 0);
-  const early = listen(database.url, 'assay_cancel', () => undefined);
+  const early = listen(database.url, { assay_cancel: () => undefined });
   await early.close();
   await until(async () => (await listeners()).length === 0);
 });

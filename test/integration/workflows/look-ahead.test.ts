@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { workflowIdOf } from '../../../src/commands/run/start-evaluation.ts';
+import { setPaused } from '../../../src/db/evaluations.ts';
 import type { RunningWorker } from '../../../src/worker.ts';
 import { cleanEnv, eventually, startAssay } from '../../e2e/support/program.ts';
 import { countEnded, loadTrials, trialsByStatus } from './support/reads.ts';
@@ -174,6 +176,25 @@ describe('the next trials wait in the worker', () => {
     expect(trials).toMatchObject(Array.from({ length: 60 }, () => ({ status: 'passed' })));
     expect(trials.filter(({ deaths }) => deaths > 0).map(({ deaths }) => deaths)).toEqual(Array(8).fill(1));
     expect(most).toBeLessThanOrEqual(8);
+  });
+
+  test('a pause turns away those that wait: none begins after it', async () => {
+    const slow = { ...ECHO, when: { user_matches: 'say (\\d\\d+)\\.' }, reply: { ...ECHO.reply, delay_ms: 900 } };
+    const model = await rig.model({ model: 'scripted-1', rules: [slow, ECHO] });
+    const id = await rig.run(model, { cases: echoCases(20), suite: { concurrency: 4 } });
+    await eventually('four slow calls', () => Promise.resolve(model.stats().inFlight === 4));
+    await setPaused(rig.db, id, true);
+    const workflow = rig.client.workflow.getHandle(workflowIdOf(id));
+    await workflow.signal('pause', true);
+    await eventually('rest', () => Promise.resolve(model.stats().inFlight === 0));
+    // 0 to 9 quickly, then 10 to 13; 14 and 15 were waiting, and would begin now.
+    await sleep(500);
+    expect(model.stats().calls).toBe(14);
+    expect((await handedOut(id)).most).toBe(6);
+    await setPaused(rig.db, id, false);
+    await workflow.signal('pause', false);
+    expect(await rig.ended(id)).toMatchObject({ status: 'completed', exit_code: 0 });
+    expect(model.stats()).toMatchObject({ calls: 20, repeated: 0 });
   });
 
   test('a cancellation ends those that wait', async () => {

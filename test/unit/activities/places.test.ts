@@ -79,6 +79,19 @@ describe('places', () => {
     expect(await places.enter(A, lanes(1), never)).toBe(false);
   });
 
+  test('a pause, which names no revision, turns away who waits in any shard of any', async () => {
+    const places = open();
+    const [other, resumed] = [
+      { ...A, evaluationId: 'two', shard: 'two/a' },
+      { ...A, revision: 2, shard: 'one/a again' },
+    ];
+    for (const of of [A, other, resumed]) await places.enter(of, lanes(1), never);
+    const waiting = [A, other, resumed].map((of) => watch(places.enter(of, lanes(1), never)));
+    places.close({ evaluationId: 'one' });
+    await settle();
+    expect(waiting.map((one) => one.in)).toEqual([false, undefined, false]);
+  });
+
   test('closing a shard leaves the others open', async () => {
     const places = open();
     for (const of of [A, B]) await places.enter(of, lanes(1), never);
