@@ -107,7 +107,8 @@ async function tellAll(deps: PusherDeps, claim: Claim, task: Task, signal: Abort
     if (isSettled(task) && now.pushed === name) break;
     if (held) {
       const told = await Promise.all(storedConfigs(now).map((config) => tell(deps, claim, { config, task }, signal)));
-      if (signal.aborted || told.includes('lost')) return false;
+      // Told before the server was stopped is told: the next one must not tell it again.
+      if (told.includes('lost') || (signal.aborted && told.includes('failed'))) return false;
       await storePushed(db, claim.id, claim.pusher, name);
       break;
     }
