@@ -3,8 +3,8 @@ import { looseText } from '../values/normalise-text.ts';
 /** Shorter canaries are looked for as they are: turned round or spelt out they would be found by chance. */
 const SHORTEST_DISGUISED = 8;
 
-/** A text in the ways a canary is looked for in it. */
-interface Views {
+/** A text in the ways a canary is looked for in it, prepared for {@link canaryFinder}. */
+export interface ViewedText {
   /** Without regard to case, width, dashes and invisible characters. */
   folded: string;
   /** Escapes undone. */
@@ -19,14 +19,11 @@ interface Views {
 interface Form {
   name: string;
   text: string;
-  within: keyof Views;
+  within: keyof ViewedText;
 }
 
 /** Finds one canary in texts. @returns how it is written there (`plain`, `Base64`, …); null: it is not */
 export type CanaryFinder = (text: ViewedText) => string | null;
-
-/** A text prepared for {@link canaryFinder}. */
-export type ViewedText = Views;
 
 export function viewed(text: string): ViewedText {
   const folded = foldCase(text);
@@ -54,7 +51,7 @@ export function canaryFinder(canary: string): CanaryFinder {
 function formsOf(canary: string): Form[] {
   const folded = foldCase(canary);
   const forms: Form[] = [{ name: 'plain', text: folded, within: 'folded' }];
-  const add = (name: string, text: string, within: keyof Views): void => {
+  const add = (name: string, text: string, within: keyof ViewedText): void => {
     forms.push({ name, text, within });
   };
   if (canary.length < SHORTEST_DISGUISED) {
