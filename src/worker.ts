@@ -31,6 +31,11 @@ export interface WorkerOptions {
   log: (line: string) => void;
   /** Which task queues to serve; default: all three of the configuration. */
   queues?: readonly ('main' | 'agent' | 'judge')[];
+  /**
+   * It takes up no work before this is fulfilled; where it is rejected, the start fails with the same. Meanwhile it connects
+   * and loads its code. Default: at once.
+   */
+  ready?: Promise<unknown> | undefined;
 }
 
 export interface RunningWorker {
@@ -89,11 +94,14 @@ function temporalAway(cause: Error): UserError {
 }
 
 /**
- * The composition root: builds every adapter, then polls. One that fails leaves no connection behind.
+ * The composition root: builds every adapter, then polls. One that fails leaves no connection to Postgres behind; where
+ * `ready` failed, the rest of it ends with the process.
  * @throws UserError (exit 4) when Temporal stays away
  */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { config } = options;
+  const { config, ready } = options;
+  // It may fail before it is awaited.
+  ready?.catch(() => undefined);
   installRuntime(config.logLevel, options.log);
   const connection = await connectPatiently(options.connectionOptions);
   const db = connectDatabase(options);
@@ -116,10 +124,18 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     );
     compose(loadActivities(creating, { config, db, cancellations, pauses, cwd: options.cwd }));
     return Promise.all([creating, composing]);
-  }).catch(async (error: unknown) => {
-    await disconnect();
-    throw error;
-  });
+  })
+    .then(async (created) => {
+      await ready?.catch(async (error: unknown) => {
+        await created[1].close();
+        throw error;
+      });
+      return created;
+    })
+    .catch(async (error: unknown) => {
+      await disconnect();
+      throw error;
+    });
   const runs = workers.map((worker) => worker.run());
   const failed = Promise.race(runs.map((run) => run.then(() => new Promise<never>(() => undefined))));
   failed.catch(() => undefined);

@@ -16,6 +16,8 @@ export interface EvaluationContext {
   suite: Suite;
   suiteRoot: string;
   failFast: boolean;
+  /** Money is bounded: that of a trial has to be stored before the next begins. */
+  budgeted: boolean;
   agent: AgentLease;
   agentModel: ModelClient;
   judge: JudgeContext | null;
@@ -110,6 +112,7 @@ async function loadContext(deps: ActivityDeps, evaluationId: string): Promise<Ev
     suite,
     suiteRoot: row.suite_root,
     failFast: row.fail_fast,
+    budgeted: row.budget_usd !== null,
     agent:
       row.source_evaluation_id === null
         ? guarded(suite, await createAgentLease(() => deps.createAgent(suite, row.suite_root, endpoint)), breaker)

@@ -30,6 +30,7 @@ export function createActivities(deps: ActivityDeps) {
   const places = createPlaces({ patienceMs: Math.min(PATIENCE_MS, heartbeatTimeoutMs / 4), slots });
   deps.pauses.on('paused', (evaluationId) => places.close({ evaluationId }));
   const runAgent = withinLanes(judgeAtOnce(deps, steps, handOver), {
+    readCase: deps.readCase,
     places,
     cancellations: deps.cancellations,
     worker: randomUUID().slice(0, 6),

@@ -1,8 +1,6 @@
-import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { HandOver } from './hand-over.ts';
-
-type Step = (input: TrialStepInput) => Promise<TrialStepResult>;
+import type { Step } from './step.ts';
 
 /**
  * Where one queue serves both, the worker that has run the agent goes on to the judge in the same activity: it would be
@@ -15,8 +13,8 @@ export function judgeAtOnce(
   handOver: HandOver,
 ): Step {
   if (config.agentTaskQueue !== config.judgeTaskQueue) return steps.runAgent;
-  return async (input) => {
-    const step = await steps.runAgent(input);
-    return step.n === 'judge' && handOver.has(input) ? steps.judgeTrial(input) : step;
+  return async (input, lane) => {
+    const step = await steps.runAgent(input, lane);
+    return step.n === 'judge' && handOver.has(input) ? steps.judgeTrial(input, lane) : step;
   };
 }

@@ -11,7 +11,8 @@ import type { ActivityDeps } from './deps.ts';
 import { deterministicScores } from './deterministic-scores.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
 import type { HandedOver, HandOver } from './hand-over.ts';
-import { ended, type GivenUp, runTrialStep, type TrialStep } from './trial-step.ts';
+import type { Step } from './step.ts';
+import { finishTrial, type GivenUp, runTrialStep, type TrialStep } from './trial-step.ts';
 
 /** What a step after the agent's has to work on. */
 export interface ScoredStep {
@@ -32,12 +33,13 @@ export function createJudgeStep(
   contextOf: (evaluationId: string, revision: number) => Promise<EvaluationContext>,
   handOver: HandOver,
   work: (scored: ScoredStep) => Promise<TrialStepResult>,
-): (input: TrialStepInput) => Promise<TrialStepResult> {
-  return (input) => {
+): Step {
+  return (input, lane) => {
     const handed = handOver.take(input);
     return runTrialStep(deps, contextOf, input, {
       role: 'judge',
       handed,
+      lane,
       async work(step) {
         const trajectory = handed?.trajectory ?? (await storedTrajectory(deps, step));
         const deterministic = await deterministicScores(step, trajectory, step.claim.cost_usd, step.signal);
@@ -94,21 +96,11 @@ export async function endTrial(
     calls: JournalEntry[];
   },
 ): Promise<TrialStepResult> {
-  const { evalCase, context, claim } = trial;
+  const { evalCase, context } = trial;
   const { deterministic, judged } = end;
   const scores: Score[] = finaliseScores({ deterministic, judged: judged.drafts, evalCase, suite: context.suite });
   const status = trialStatus(scores) ?? 'unscored';
-  await deps.writer.finish({
-    key: trial.key,
-    fence: claim.fence,
-    status,
-    error: end.error,
-    trajectory: null,
-    cost_usd: null,
-    ...end.money,
-    scores,
-    verdicts: judged.verdicts,
-    calls: end.calls,
-  });
-  return ended(context, trial.key, status, failureReason(scores));
+  const { error, calls, money } = end;
+  const last = { status, error, trajectory: null, cost_usd: null, ...money, scores, verdicts: judged.verdicts, calls };
+  return finishTrial(deps, trial, last, failureReason(scores));
 }

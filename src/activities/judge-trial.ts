@@ -3,12 +3,12 @@ import type { Trajectory } from '../core/trajectory.ts';
 import type { VerdictCache } from '../judge/cache.ts';
 import { judgeTrial, type JudgeTrialResult } from '../judge/judge-trial.ts';
 import { openDimensions } from '../scorers/judged.ts';
-import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
 import type { HandOver } from './hand-over.ts';
 import type { JudgeContext } from './judge-context.ts';
 import { createJudgeStep, endTrial } from './judge-step.ts';
+import type { Step } from './step.ts';
 import type { TrialStep } from './trial-step.ts';
 
 /** Scores a stored trajectory (deterministic scorers, then every judge dimension of the trial at once) and ends the trial. */
@@ -16,7 +16,7 @@ export function createJudgeTrial(
   deps: ActivityDeps,
   contextOf: (evaluationId: string, revision: number) => Promise<EvaluationContext>,
   handOver: HandOver,
-): (input: TrialStepInput) => Promise<TrialStepResult> {
+): Step {
   return createJudgeStep(deps, contextOf, handOver, async ({ step, trajectory, deterministic }) => {
     const judged = await askJudge(deps, step, trajectory, deterministic);
     const spent = step.model.spent('judge');

@@ -5,7 +5,10 @@ export interface Places {
    * @returns false: none became free in time, the wait was called off, or the shard is closed
    */
   enter(of: Of, lanes: Lanes, signal: AbortSignal): Promise<boolean>;
+  /** The next may begin. */
   leave(of: Of): void;
+  /** The activity of one that has left its place is over. */
+  gone(of: Of): void;
   /** Calls off every wait in these shards and lets nobody in any more: what comes now was on its way. */
   close(which: Pick<Of, 'evaluationId'> & Partial<Of>): void;
 }
@@ -27,6 +30,8 @@ interface Lanes {
 
 interface Shard extends Lanes, Omit<Of, 'shard'> {
   taken: number;
+  /** Activities: in a place, waiting for one, or done with theirs and not over. */
+  present: number;
   /** In the order they came. */
   waiting: Set<(entered: boolean) => void>;
 }
@@ -43,53 +48,35 @@ export function createPlaces({ patienceMs, slots }: { patienceMs: number; slots:
   const closed = lastFew(CLOSED);
   let present = 0;
 
-  function admit(name: string, shard: Shard): void {
-    for (const answer of shard.waiting) {
-      if (shard.taken >= shard.limit) break;
-      shard.waiting.delete(answer);
-      shard.taken += 1;
-      answer(true);
-    }
-    if (shard.taken === 0 && shard.waiting.size === 0) shards.delete(name);
-  }
-
-  async function wait(name: string, shard: Shard, signal: AbortSignal): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const giveUp = (): void => {
-      if (shard.waiting.delete(resolve)) resolve(false);
-    };
-    const timer = setTimeout(giveUp, patienceMs);
-    signal.addEventListener('abort', giveUp);
-    shard.waiting.add(resolve);
-    admit(name, shard);
-    try {
-      return await promise;
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', giveUp);
-    }
+  function count(name: string, shard: Shard, change: 1 | -1): void {
+    present += change;
+    shard.present += change;
+    if (shard.present === 0) shards.delete(name);
   }
 
   return {
     async enter(of, lanes, signal) {
       if (closed.has(of.shard)) return false;
-      const shard = shards.get(of.shard) ?? { ...of, ...lanes, taken: 0, waiting: new Set() };
-      shards.set(of.shard, shard);
+      const shard = shards.get(of.shard) ?? { ...of, ...lanes, taken: 0, present: 0, waiting: new Set() };
       if (lanes.handedOutAt >= shard.handedOutAt) Object.assign(shard, lanes);
-      if (shard.waiting.size > 0) admit(of.shard, shard);
+      if (shard.waiting.size > 0) admit(shard);
       const full = shard.taken >= shard.limit;
       if (full && (present >= slots - 1 || signal.aborted)) return false;
-      present += 1;
-      const entered = await wait(of.shard, shard, signal);
-      if (!entered) present -= 1;
+      shards.set(of.shard, shard);
+      count(of.shard, shard, 1);
+      const entered = await wait(shard, patienceMs, signal);
+      if (!entered) count(of.shard, shard, -1);
       return entered;
     },
     leave(of) {
       const shard = shards.get(of.shard);
       if (shard === undefined) return;
-      present -= 1;
       shard.taken -= 1;
-      admit(of.shard, shard);
+      admit(shard);
+    },
+    gone(of) {
+      const shard = shards.get(of.shard);
+      if (shard !== undefined) count(of.shard, shard, -1);
     },
     close(which) {
       for (const [name, shard] of shards) {
@@ -100,6 +87,32 @@ export function createPlaces({ patienceMs, slots }: { patienceMs: number; slots:
       }
     },
   };
+}
+
+function admit(shard: Shard): void {
+  for (const answer of shard.waiting) {
+    if (shard.taken >= shard.limit) break;
+    shard.waiting.delete(answer);
+    shard.taken += 1;
+    answer(true);
+  }
+}
+
+async function wait(shard: Shard, patienceMs: number, signal: AbortSignal): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const giveUp = (): void => {
+    if (shard.waiting.delete(resolve)) resolve(false);
+  };
+  const timer = setTimeout(giveUp, patienceMs);
+  signal.addEventListener('abort', giveUp);
+  shard.waiting.add(resolve);
+  admit(shard);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', giveUp);
+  }
 }
 
 function isAmong(of: Of, which: Pick<Of, 'evaluationId'> & Partial<Of>): boolean {

@@ -12,19 +12,21 @@ import { deterministicScores } from './deterministic-scores.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
 import type { HandOver } from './hand-over.ts';
 import { endWithoutJudge } from './judge-step.ts';
+import type { Step } from './step.ts';
+import { finishTrial, type GivenUp, runTrialStep, type TrialStep } from './trial-step.ts';
 import { timedOutByPostgres } from './timed-out-by-postgres.ts';
-import { ended, type GivenUp, runTrialStep, type TrialStep } from './trial-step.ts';
 
 /** Runs the agent on one trial and stores its trajectory; a trial that needs no judge is scored and ended here. */
 export function createRunAgent(
   deps: ActivityDeps,
   contextOf: (evaluationId: string, revision: number) => Promise<EvaluationContext>,
   handOver: HandOver,
-): (input: TrialStepInput) => Promise<TrialStepResult> {
-  return (input) =>
+): Step {
+  return (input, lane) =>
     runTrialStep(deps, contextOf, input, {
       role: 'agent',
       handed: null,
+      lane,
       work: (step) => agentStep(deps, step, input, handOver),
       // Of a trial that was killed with its judge the trajectory is there, and what the deterministic scorers find in it stands.
       giveUp: (trial, error) =>
@@ -49,10 +51,15 @@ async function agentStep(
   const made = await trajectoryOf(deps, step, input.trialIndex);
   if ('error' in made) return storeErrored(deps, step, made.error);
   const { trajectory } = made;
-  const stored = { key: step.key, fence: step.claim.fence, ...made };
   const subAgents = hasSubAgents(step.evalCase, suite, trajectory);
   if (dimensions.length > 0 || subAgents) {
-    const held = await deps.writer.saveTrajectory({ ...stored, calls: step.model.takeUnrecorded(), goesOn: true });
+    const held = await deps.writer.saveTrajectory({
+      key: step.key,
+      fence: step.claim.fence,
+      ...made,
+      calls: step.model.takeUnrecorded(),
+      goesOn: true,
+    });
     const { fence } = step.claim;
     const claim = { ...step.claim, trajectory_fence: fence, cost_usd: made.cost_usd, first: true };
     if (held) handOver.put(input, { evalCase: step.evalCase, claim, trajectory });
@@ -60,17 +67,10 @@ async function agentStep(
   }
   const scores = await deterministicScores(step, trajectory, made.cost_usd, step.signal);
   const status = trialStatus(scores) ?? 'unscored';
-  await deps.writer.finish({
-    ...stored,
-    status,
-    error: null,
-    judge_cost_usd: 0,
-    judge_tokens: 0,
-    scores,
-    verdicts: [],
-    calls: step.model.takeUnrecorded(),
-  });
-  return ended(step.context, step.key, status, failureReason(scores));
+  const money = { judge_cost_usd: 0, judge_tokens: 0 };
+  const calls = step.model.takeUnrecorded();
+  const last = { ...made, status, error: null, ...money, scores, verdicts: [], calls };
+  return finishTrial(deps, step, last, failureReason(scores));
 }
 
 type Made = { trajectory: Trajectory; cost_usd: number | null } | { error: { kind: string; message: string } };
@@ -97,17 +97,9 @@ async function storeErrored(
   trial: GivenUp,
   error: { kind: string; message: string },
 ): Promise<TrialStepResult> {
-  await deps.writer.finish({
-    key: trial.key,
-    fence: trial.claim.fence,
-    status: 'errored',
-    error,
-    trajectory: null,
-    ...(await loadTrialSpend(deps.db, trial.key)),
-    scores: [],
-    verdicts: [],
-  });
-  return ended(trial.context, trial.key, 'errored', error.message);
+  const spend = await loadTrialSpend(deps.db, trial.key);
+  const last = { status: 'errored' as const, error, trajectory: null, ...spend, scores: [], verdicts: [] };
+  return finishTrial(deps, trial, last, error.message);
 }
 
 async function runAgent(deps: ActivityDeps, step: TrialStep, trialIndex: number): Promise<Trajectory> {

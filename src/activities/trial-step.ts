@@ -4,7 +4,7 @@ import type { EvalCase } from '../core/case.ts';
 import { UserError } from '../core/errors.ts';
 import type { CallPlace, ModelReply } from '../core/model.ts';
 import type { TrialKey } from '../core/trial.ts';
-import type { Claim } from '../db/trial-rows.ts';
+import type { Claim, TrialEnd } from '../db/trial-rows.ts';
 import { recordModelFailure, releaseTrial } from '../db/model-failures.ts';
 import { loadJournal } from '../db/trial-reads.ts';
 import { configuredSecrets, maskError } from './configured-secrets.ts';
@@ -12,6 +12,7 @@ import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { EvaluationContext } from './evaluation-context.ts';
 import type { HandedOver } from './hand-over.ts';
+import type { Lane } from './step.ts';
 import { steadyClock } from './steady-clock.ts';
 import { consequenceOf, invalidSetup, stopFailure, workerName } from './trial-failure.ts';
 import { createTrialModel } from './trial-model.ts';
@@ -22,6 +23,8 @@ export interface TrialStep {
   evalCase: EvalCase;
   claim: Claim;
   context: EvaluationContext;
+  /** undefined: the worker does not count the trial. */
+  lane: Lane | undefined;
   signal: AbortSignal;
   /** Aborted when the evaluation was canceled. */
   canceled: AbortSignal;
@@ -29,7 +32,7 @@ export interface TrialStep {
 }
 
 /** What is known of a trial when its step is given up. */
-export type GivenUp = Pick<TrialStep, 'key' | 'evalCase' | 'claim' | 'context'>;
+export type GivenUp = Pick<TrialStep, 'key' | 'evalCase' | 'claim' | 'context' | 'lane'>;
 
 /** What a step does, and what it stores when its failures are used up. */
 export interface StepWork {
@@ -38,6 +41,7 @@ export interface StepWork {
   giveUp: (trial: GivenUp, error: { kind: string; message: string }) => Promise<TrialStepResult>;
   /** What an earlier step of this process left for this one; null when there is nothing. */
   handed: HandedOver | null;
+  lane: Lane | undefined;
 }
 
 /**
@@ -48,7 +52,7 @@ export async function runTrialStep(
   deps: ActivityDeps,
   contextOf: (evaluationId: string, revision: number) => Promise<EvaluationContext>,
   input: TrialStepInput,
-  { role, work, giveUp, handed }: StepWork,
+  { role, work, giveUp, handed, lane }: StepWork,
 ): Promise<TrialStepResult> {
   const activity = Context.current();
   const beat = setInterval(() => activity.heartbeat(), deps.config.heartbeatTimeoutMs / 4);
@@ -59,14 +63,14 @@ export async function runTrialStep(
     if (await context.overBudget()) {
       throw stopFailure({ kind: 'budget', message: 'the budget of the evaluation is spent' });
     }
-    const { evalCase } = handed ?? (await deps.readCase(input.evaluationId, input.position));
+    const { evalCase } = handed ?? (await (lane?.stored ?? deps.readCase(input.evaluationId, input.position)));
     const key = { evaluation_id: input.evaluationId, case_id: evalCase.id, trial_index: input.trialIndex };
     const claim = handed?.claim ?? (await deps.writer.claim(key));
     if (claim === null) return { n: 'done' };
     const deaths = context.suite.retry.worker_deaths;
     if (claim.deaths >= deaths) {
       const message = `the process that ran this trial died ${claim.deaths} times`;
-      return await giveUp({ key, evalCase, claim, context }, { kind: 'worker_crashed', message });
+      return await giveUp({ key, evalCase, claim, context, lane }, { kind: 'worker_crashed', message });
     }
     const canceled = deps.cancellations.signalOf(input.evaluationId, input.revision);
     const signal = AbortSignal.any([activity.cancellationSignal, canceled]);
@@ -80,7 +84,7 @@ export async function runTrialStep(
       now: steadyClock(deps),
       isLast: isLastOf(context.suite.agent.type),
     });
-    return await guarded(deps, { key, evalCase, claim, context, signal, canceled, model }, work, giveUp);
+    return await guarded(deps, { key, evalCase, claim, context, lane, signal, canceled, model }, work, giveUp);
   } finally {
     clearInterval(beat);
   }
@@ -137,9 +141,21 @@ function cancelReason(): string | null {
   return reason instanceof Error ? reason.message : 'CANCELLED';
 }
 
-/** The result of a trial that has ended; with fail-fast, a failed one stops the evaluation. */
-export function ended(context: EvaluationContext, key: TrialKey, status: string, reason: string): TrialStepResult {
-  if (!context.failFast || status !== 'failed') return { n: 'done' };
-  const message = `--fail-fast: ${key.case_id} trial ${key.trial_index} ${status}: ${reason}`;
+/**
+ * Ends a trial with its last write. The next trial begins meanwhile, unless this one stops the evaluation (with fail-fast,
+ * a failed one does), or its money may.
+ * @param reason what its status comes from
+ */
+export async function finishTrial(
+  { writer }: Pick<ActivityDeps, 'writer'>,
+  { key, claim, context, lane }: GivenUp,
+  end: Omit<TrialEnd, 'key' | 'fence'>,
+  reason: string,
+): Promise<TrialStepResult> {
+  const stops = context.failFast && end.status === 'failed';
+  if (!stops && !context.budgeted) lane?.leave();
+  await writer.finish({ key, fence: claim.fence, ...end });
+  if (!stops) return { n: 'done' };
+  const message = `--fail-fast: ${key.case_id} trial ${key.trial_index} ${end.status}: ${reason}`;
   return { n: 'done', stop: { kind: 'fail_fast', message } };
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 
 /**
  * Collects single operations into one statement: while a flush is under way, further items wait and go together.
- * No timer: an idle batcher flushes at once, a busy one gets larger batches. Items with equal keys never share a batch.
+ * An idle batcher flushes after `lingerMs`, a busy one gets larger batches. Items with equal keys never share a batch.
  */
 export interface Batcher<I, O> {
   submit(item: I): Promise<O>;

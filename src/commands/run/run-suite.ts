@@ -10,11 +10,11 @@ import { setConcurrency } from '../../db/set-concurrency.ts';
 import { COMMAND_PATIENCE_MS } from '../../db/patience.ts';
 import { whileTransient } from '../../db/transient.ts';
 import { plural } from '../../report/format.ts';
+import type { RunningWorker } from '../../worker.ts';
 import type { CommandContext } from '../context.ts';
 import { detach } from './detach.ts';
 import { movedDefinition, noteMoved } from './moved-places.ts';
 import { printDryRun } from './dry-run.ts';
-import { conclude } from './conclude.ts';
 import { preloadWorker, startOwnWorker } from '../stack/own-worker.ts';
 import { requireEndpoint } from './require-endpoint.ts';
 import { requireScorers } from './require-scorers.ts';
@@ -45,14 +45,23 @@ export async function runSuite(context: CommandContext, suiteFile: string, flags
   }
   requireEndpoint(context, wanted);
   const worksHere = flags.worker && flags.detach !== true;
-  const running = withSession(context, async (session) => {
-    const worker = worksHere ? startOwnWorker(context, session) : null;
-    const row = await stored(context, session, wanted, flags).catch(async (error: unknown) => {
-      await worker?.then((one) => one.stop()).catch(() => undefined);
-      throw error;
-    });
-    if (flags.detach === true) await detach(context, session, row);
-    else await conclude(context, session, row, { worker, json: flags.json === true });
+  let worker: Promise<RunningWorker> | null = null;
+  const work = async (session: Session, stop: AbortSignal): Promise<void> => {
+    // Only here, for its code is loaded while the thread of the worker's workflows starts.
+    const concluding = import('./conclude.ts');
+    const [row, { conclude }] = await Promise.all([stored(context, session, wanted, flags), concluding]).catch(
+      async (error: unknown) => {
+        await worker?.then((one) => one.stop()).catch(() => undefined);
+        throw error;
+      },
+    );
+    // Nothing more is begun after a Ctrl-C: nobody follows it.
+    stop.throwIfAborted();
+    if (flags.detach === true) return detach(context, session, row);
+    return conclude(context, session, row, { worker, json: flags.json === true });
+  };
+  const running = withSession(context, work, (opening, session) => {
+    if (worksHere) worker = startOwnWorker(context, opening, session);
   });
   if (worksHere) preloadWorker();
   await running;

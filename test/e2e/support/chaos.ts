@@ -75,9 +75,10 @@ async function callsAtRisk(lab: Lab, id: string): Promise<{ answered: number; un
   await sleep(100);
   const { answered, inFlight } = await lab.model.stats();
   const recorded = await countJournaled(lab, id);
-  // A lane makes one call at a time, and what earlier deaths cost stays unrecorded.
-  const open = recorded === null ? CONCURRENCY : inFlight + Math.max(0, answered - recorded);
-  return { answered, unrecorded: Math.min(CONCURRENCY, open) };
+  // A lane makes one call at a time while the last answer of the trial before is stored; what earlier deaths cost stays unrecorded.
+  const most = 2 * CONCURRENCY;
+  const open = recorded === null ? most : inFlight + Math.max(0, answered - recorded);
+  return { answered, unrecorded: Math.min(most, open) };
 }
 
 /** null while Postgres is away. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { workflowIdOf } from '../../../src/commands/run/start-evaluation.ts';
 import { setPaused } from '../../../src/db/evaluations.ts';
@@ -105,6 +106,26 @@ describe('the next trials wait in the worker', () => {
     expect((await handedOut(row.id)).most).toBe(6);
     // 0 to 9 quickly, then 10 to 13; 14 and 15 were waiting.
     expect(model.stats().calls).toBe(14);
+  });
+
+  test.each([
+    ['', { cases: echoCases(12), suite: { concurrency: 1 } }, 1],
+    [', judged', { cases: judgedCases(12), suite: { concurrency: 1, judge: { dimensions: ['task_completion'] } } }, 2],
+  ])('the next begins while the one before%s is being stored', async (_, parts, callsEach) => {
+    const model = await rig.model({ ...ECHO_SCRIPT, delay_ms: 100 });
+    const id = await rig.run(model, { ...parts, options: { judgeCache: false } });
+    await eventually('a trial to end', async () => (await countEnded(rig.db, id)) >= 1);
+    await rig.db.transaction().execute(async (tx) => {
+      // No end can be written meanwhile; claims, calls and trajectories can.
+      await sql`lock table score in exclusive mode`.execute(tx);
+      const ended = await countEnded(rig.db, id);
+      const next = (ended + 1) * callsEach + 1;
+      await eventually('a call of the trial after it', () => Promise.resolve(model.stats().calls >= next));
+      expect(await countEnded(rig.db, id)).toBe(ended);
+      expect(model.stats().inFlight).toBeLessThanOrEqual(1);
+    });
+    expect(await rig.ended(id)).toMatchObject({ status: 'completed', exit_code: 0 });
+    expect(model.stats()).toMatchObject({ calls: 12 * callsEach, repeated: 0 });
   });
 
   test('a trial whose judge is tried again goes on apart: its lane is not free before it ends', async () => {

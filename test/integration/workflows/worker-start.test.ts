@@ -1,9 +1,13 @@
+import { Connection } from '@temporalio/client';
 import { sql } from 'kysely';
 import { expect, inject, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { connect } from '../../../src/db/connect.ts';
-import { startWorker } from '../../../src/worker.ts';
+import { startWorker, type WorkerOptions } from '../../../src/worker.ts';
 import { createTestDatabase } from '../../fixtures/database.ts';
+
+/** `temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW` */
+const WORKFLOW_QUEUE = 1;
 
 test('a worker that cannot start says why once and leaves no connection to Postgres', async () => {
   const database = await createTestDatabase();
@@ -32,6 +36,40 @@ test('a worker that cannot start says why once and leaves no connection to Postg
   } finally {
     process.off('unhandledRejection', note);
     await db.destroy();
+    await database.drop();
+  }
+});
+
+test('a worker takes up no work before its database is ready; where that fails, so does the start', async () => {
+  const database = await createTestDatabase();
+  const connection = await Connection.connect({ address: inject('temporalAddress') });
+  const optionsOf = (queue: string): WorkerOptions => ({
+    config: readConfig({ ASSAY_TASK_QUEUE: queue }, process.cwd()),
+    databaseUrl: database.url,
+    connectionOptions: { address: inject('temporalAddress') },
+    cwd: process.cwd(),
+    log: () => undefined,
+  });
+  const polls = async (queue: string): Promise<boolean> => {
+    const task = { namespace: 'default', taskQueue: { name: queue }, taskQueueType: WORKFLOW_QUEUE };
+    return ((await connection.workflowService.describeTaskQueue(task)).pollers ?? []).length > 0;
+  };
+  try {
+    const refused = new Error('the schema is of another build');
+    await expect(startWorker({ ...optionsOf(database.name), ready: Promise.reject(refused) })).rejects.toBe(refused);
+
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting = startWorker({ ...optionsOf(database.name), ready: promise });
+    // Begun later, it polls sooner.
+    const other = await startWorker(optionsOf(`${database.name}-other`));
+    await expect.poll(() => polls(`${database.name}-other`), { timeout: 10_000 }).toBe(true);
+    expect(await polls(database.name)).toBe(false);
+    resolve();
+    const late = await waiting;
+    await expect.poll(() => polls(database.name), { timeout: 10_000 }).toBe(true);
+    await Promise.all([other.stop(), late.stop()]);
+  } finally {
+    await connection.close();
     await database.drop();
   }
 });

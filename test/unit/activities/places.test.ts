@@ -33,6 +33,26 @@ describe('places', () => {
     expect(all.map((one) => one.in)).toEqual([true, true, true, true]);
   });
 
+  test('a shard whose last trial has left its place and is not gone is closed with the others', async () => {
+    const places = open();
+    await places.enter(A, lanes(1), never);
+    places.leave(A);
+    places.close({ evaluationId: 'one' });
+    expect(await places.enter(A, lanes(1), never)).toBe(false);
+  });
+
+  test('one that has left its place and is not gone still has its slot of the worker', async () => {
+    const places = createPlaces({ patienceMs: 2_000, slots: 3 });
+    await places.enter(A, lanes(1), never);
+    places.leave(A);
+    await places.enter(A, lanes(1), never);
+    expect(await places.enter(A, lanes(1), never)).toBe(false);
+    places.gone(A);
+    const waiting = watch(places.enter(A, lanes(1), never));
+    await settle();
+    expect(waiting.in).toBeUndefined();
+  });
+
   test('shards do not share places', async () => {
     const places = open();
     expect(await places.enter(A, lanes(1), never)).toBe(true);
