@@ -1,4 +1,5 @@
 import { Connection } from '@temporalio/client';
+import proto from '@temporalio/proto';
 import { sql } from 'kysely';
 import { expect, inject, test } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
@@ -6,8 +7,7 @@ import { connect } from '../../../src/db/connect.ts';
 import { startWorker, type WorkerOptions } from '../../../src/worker.ts';
 import { createTestDatabase } from '../../fixtures/database.ts';
 
-/** `temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW` */
-const WORKFLOW_QUEUE = 1;
+const { TaskQueueType } = proto.temporal.api.enums.v1;
 
 test('a worker that cannot start says why once and leaves no connection to Postgres', async () => {
   const database = await createTestDatabase();
@@ -51,7 +51,11 @@ test('a worker takes up no work before its database is ready; where that fails, 
     log: () => undefined,
   });
   const polls = async (queue: string): Promise<boolean> => {
-    const task = { namespace: 'default', taskQueue: { name: queue }, taskQueueType: WORKFLOW_QUEUE };
+    const task = {
+      namespace: 'default',
+      taskQueue: { name: queue },
+      taskQueueType: TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+    };
     return ((await connection.workflowService.describeTaskQueue(task)).pollers ?? []).length > 0;
   };
   try {
