@@ -30,6 +30,8 @@ export interface Pusher {
 
 const SEND_MS = 10_000;
 const PAUSES_MS = [1_000, 5_000];
+/** What was sent when the server stops may still be answered, milliseconds: unanswered, the next server would tell it again. */
+const LAST_ANSWER_MS = 1_000;
 const MAX_REPLY_BYTES = 64 * 1024;
 
 /** A server that tells is taken to be alive for so long after it began a try, milliseconds: longer than a try and its pause. */
@@ -204,7 +206,11 @@ async function post(
     authorization,
     maxBytes: MAX_REPLY_BYTES,
   });
-  const cap = startTimeCap(signal, SEND_MS);
+  signal.throwIfAborted();
+  const stopping = new AbortController();
+  const onStop = (): void => void setTimeout(() => stopping.abort(signal.reason), LAST_ANSWER_MS).unref();
+  signal.addEventListener('abort', onStop);
+  const cap = startTimeCap(stopping.signal, SEND_MS);
   try {
     const headers = {
       'content-type': message.contentType,
@@ -214,6 +220,7 @@ async function post(
     await response.body?.cancel();
     if (!response.ok) throw new Error(`HTTP ${response.status}`);
   } finally {
+    signal.removeEventListener('abort', onStop);
     cap.dispose();
   }
 }
