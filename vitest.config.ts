@@ -8,7 +8,15 @@ export default defineConfig({
     maxConcurrency: 2,
     projects: [
       // Files share a process: loading the modules anew for each took longer than the tests.
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 20_000, isolate: false } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          globalSetup: ['test/scratch.ts'],
+          testTimeout: 20_000,
+          isolate: false,
+        },
+      },
       {
         test: {
           name: 'integration',

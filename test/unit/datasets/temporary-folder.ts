@@ -1,21 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { afterAll } from 'vitest';
+import { inject } from 'vitest';
 import { InputError } from '../../../src/core/errors.ts';
 import type { Problem } from '../../../src/core/errors.ts';
 import type { Report, SourceValue } from '../../../src/datasets/readers/source.ts';
 
-const folders: string[] = [];
-
-afterAll(async () => {
-  for (const folder of folders) await rm(folder, { recursive: true, force: true });
-});
-
-/** A new folder with these files; removed when the tests of the file have run. */
+/** A new folder with these files; removed after the last test. */
 export async function folderWith(files: Record<string, string | Uint8Array>): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'assay-datasets-'));
-  folders.push(folder);
+  const folder = await mkdtemp(path.join(inject('scratch'), 'datasets-'));
   for (const [name, content] of Object.entries(files)) {
     await mkdir(path.dirname(path.join(folder, name)), { recursive: true });
     await writeFile(path.join(folder, name), content);
