@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -18,9 +18,13 @@ interface Report {
   success: boolean;
 }
 
+const suites = SUITES[process.argv[2] ?? 'all'] ?? [];
+// On a new machine servers are built for minutes: beside the tests that need none.
+const followed = process.env['ASSAY_TEST_STACK_FOLLOWS'] === 'true' ? ['--production'] : [];
+spawn(process.execPath, [path.join(root, 'scripts/install-servers.ts'), ...followed], { stdio: 'inherit' });
 const folder = mkdtempSync(path.join(tmpdir(), 'assay-tally-'));
 const total = { passed: 0, failed: 0, skipped: 0 };
-for (const [index, projects] of (SUITES[process.argv[2] ?? 'all'] ?? []).entries()) {
+for (const [index, projects] of suites.entries()) {
   const output = path.join(folder, `${index}.json`);
   const startedAt = Date.now();
   console.log(`\n--- ${projects.join(' and ')} tests ---`);

@@ -39,7 +39,7 @@ export interface ProductionTemporal {
  * docker-compose.yml does with containers. The binaries are built with Go into the cache once (minutes).
  */
 export async function startProductionTemporal(options: ProductionTemporalOptions): Promise<ProductionTemporal> {
-  const binaries = await installServer(options.log);
+  const binaries = await installProductionServer(options.log);
   mkdirSync(options.workDir, { recursive: true });
   const ports = await choosePorts(options.workDir);
   await setUpSchema(binaries.sql, options.databaseUrl);
@@ -62,7 +62,8 @@ interface Binaries {
   sql: string;
 }
 
-async function installServer(log: (line: string) => void): Promise<Binaries> {
+/** Builds server and schema tool into the cache, where they are not there. Two processes share one build. */
+export async function installProductionServer(log: (line: string) => void): Promise<Binaries> {
   const folder = join(cacheFolder(process.env), 'temporal-server', TEMPORAL_SERVER_VERSION);
   const binaries = { server: join(folder, executable('server')), sql: join(folder, executable('sql')) };
   mkdirSync(folder, { recursive: true });
