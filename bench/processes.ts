@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS_PER_SECOND = 100;
+const SCAN_MS = 1_000;
+const SAMPLE_MS = 100;
 
 /** CPU seconds and peak memory of a process and its descendants, from /proc (Linux). */
 export interface Usage {
@@ -32,41 +34,44 @@ export function watchProcesses(roots: Record<string, number>): {
   stop(): Record<string, Usage>;
   rss(name: string): number;
 } {
-  const cpu = new Map<number, { name: string; first: number; last: number; peak: number; started: boolean }>();
-  const sample = (starting: boolean): void => {
-    const parents = new Map<number, number>();
-    const seconds = new Map<number, number>();
+  const cpu = new Map<number, { name: string; first: number; last: number; peak: number }>();
+  const look = (pid: number, name: string, { cpuS, starting }: { cpuS: number; starting: boolean }): void => {
+    const known = cpu.get(pid);
+    if (known === undefined) cpu.set(pid, { name, first: starting ? cpuS : 0, last: cpuS, peak: peakOf(pid) });
+    else known.last = cpuS;
+  };
+  /** Every process of the machine: finds descendants that are new. */
+  const scan = (starting: boolean): void => {
+    const stats = new Map<number, { parent: number; cpuS: number }>();
     for (const entry of readdirSync('/proc')) {
       const pid = Number(entry);
-      if (!Number.isInteger(pid)) continue;
-      const stat = statOf(pid);
-      if (stat === null) continue;
-      parents.set(pid, stat.parent);
-      seconds.set(pid, stat.cpuS);
+      const stat = Number.isInteger(pid) ? statOf(pid) : null;
+      if (stat !== null) stats.set(pid, stat);
     }
-    for (const pid of parents.keys()) {
+    for (const [pid, { cpuS }] of stats) {
       for (const [name, root] of Object.entries(roots)) {
         let at: number | undefined = pid;
-        while (at !== undefined && at > 1 && at !== root) at = parents.get(at);
-        if (at !== root) continue;
-        const now = seconds.get(pid) ?? 0;
-        const known = cpu.get(pid);
-        if (known === undefined)
-          cpu.set(pid, { name, first: starting ? now : 0, last: now, peak: peakOf(pid), started: starting });
-        else {
-          known.last = now;
-          known.peak = Math.max(known.peak, peakOf(pid));
-        }
+        while (at !== undefined && at > 1 && at !== root) at = stats.get(at)?.parent;
+        if (at === root) look(pid, name, { cpuS, starting });
       }
     }
   };
-  sample(true);
-  const timer = setInterval(() => sample(false), 100);
+  /** Those that are known. Cheap: it runs on the cores that are measured. */
+  const sample = (): void => {
+    for (const [pid, one] of cpu) {
+      const stat = statOf(pid);
+      if (stat !== null) look(pid, one.name, { cpuS: stat.cpuS, starting: false });
+      one.peak = Math.max(one.peak, peakOf(pid));
+    }
+  };
+  scan(true);
+  const timers = [setInterval(() => scan(false), SCAN_MS), setInterval(sample, SAMPLE_MS)];
   return {
     rss: (name) => Math.max(0, ...[...cpu.values()].filter((one) => one.name === name).map((one) => one.peak)),
     stop() {
-      clearInterval(timer);
-      sample(false);
+      for (const timer of timers) clearInterval(timer);
+      scan(false);
+      sample();
       const result: Record<string, Usage> = {};
       for (const name of Object.keys(roots)) {
         const mine = [...cpu.values()].filter((one) => one.name === name);
