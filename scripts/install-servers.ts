@@ -10,5 +10,11 @@ import { installProductionServer } from '../test/stack/production-temporal.ts';
 const log = (line: string): void => console.log(`[servers] ${line}`);
 // Builds of minutes: what runs beside them goes first.
 setPriority(15);
-if (findInstalledTemporal(process.env) === null) await installTemporal(process.env, log);
-if (process.argv.includes('--production')) await installProductionServer(log);
+try {
+  if (findInstalledTemporal(process.env) === null) await installTemporal(process.env, log);
+  if (process.argv.includes('--production')) await installProductionServer(log);
+} catch (error) {
+  // What to do about it is said where a test needs the server.
+  log(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}

@@ -1,7 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { CANCEL_FAILURE, STOP_FAILURE } from '../core/failure-types.ts';
 import type { Cancellations } from './cancellations.ts';
-import type { TrialStepInput } from './contract.ts';
+import type { TrialStepInput, TrialStepResult } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { Step } from './step.ts';
 import type { Places } from './places.ts';
@@ -18,7 +18,7 @@ export function withinLanes(
     cancellations,
     worker,
   }: Pick<ActivityDeps, 'readCase'> & { places: Places; cancellations: Cancellations; worker: string },
-): (input: TrialStepInput) => ReturnType<Step> {
+): (input: TrialStepInput) => Promise<TrialStepResult> {
   return async (input) => {
     const { info, cancellationSignal } = Context.current();
     const { lanes, evaluationId, revision } = input;
