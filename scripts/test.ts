@@ -16,14 +16,40 @@ interface Report {
   numPendingTests: number;
   numFailedTestSuites: number;
   success: boolean;
+  testResults: {
+    name: string;
+    /** Of the file itself, when it did not load; empty otherwise. */
+    message: string;
+    status: string;
+    assertionResults: { fullName: string; status: string; failureMessages?: string[] }[];
+  }[];
 }
 
-const suites = SUITES[process.argv[2] ?? 'all'] ?? [];
+/** What failed, a line or two each: file, test and the beginning of the message. */
+function failures(report: Report): string[] {
+  const lines: string[] = [];
+  const add = (file: string, name: string, message: string | undefined) =>
+    lines.push(
+      `${path.relative(root, file)}${name}\n    ${(message ?? '').trim().split('\n').slice(0, 6).join('\n    ')}`,
+    );
+  for (const file of report.testResults) {
+    const failed = file.assertionResults.filter(({ status }) => status === 'failed');
+    for (const test of failed) add(file.name, ` > ${test.fullName}`, test.failureMessages?.[0]);
+    if (file.status === 'failed' && failed.length === 0) add(file.name, '', file.message);
+  }
+  return lines;
+}
+
+const named = SUITES[process.argv[2] ?? 'all'];
+const suites = named ?? SUITES['all'] ?? [];
+/** What else was said goes to vitest, `npm test -- test/unit/core`: not every project need have a file of that name. */
+const args = process.argv.slice(named === undefined ? 2 : 3);
+if (args.length > 0) args.push('--passWithNoTests');
 // On a new machine servers are built for minutes: beside the tests that need none.
 const followed = process.env['ASSAY_TEST_STACK_FOLLOWS'] === 'true' ? ['--production'] : [];
 spawn(process.execPath, [path.join(root, 'scripts/install-servers.ts'), ...followed], { stdio: 'inherit' });
 const folder = mkdtempSync(path.join(tmpdir(), 'assay-tally-'));
-const total = { passed: 0, failed: 0, skipped: 0 };
+const total = { passed: 0, failed: 0, skipped: 0, failures: [] as string[] };
 for (const [index, projects] of suites.entries()) {
   const output = path.join(folder, `${index}.json`);
   const startedAt = Date.now();
@@ -37,7 +63,7 @@ for (const [index, projects] of suites.entries()) {
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${output}`,
-      ...process.argv.slice(3),
+      ...args,
     ],
     { cwd: root, stdio: 'inherit' },
   );
@@ -45,6 +71,7 @@ for (const [index, projects] of suites.entries()) {
   total.passed += report?.numPassedTests ?? 0;
   total.skipped += report?.numPendingTests ?? 0;
   total.failed += report?.numFailedTests ?? 0;
+  if (report !== null) total.failures.push(...failures(report));
   // A file that does not load, or a run that ended without a report, has no failed test of its own.
   if (run.status !== 0 && (report?.numFailedTests ?? 0) === 0) total.failed += 1;
   console.log(`--- ${projects.join(' and ')}: ${((Date.now() - startedAt) / 1000).toFixed(0)} s ---`);
@@ -52,5 +79,6 @@ for (const [index, projects] of suites.entries()) {
 rmSync(folder, { recursive: true, force: true });
 const tally = process.env['ASSAY_TEST_TALLY'];
 if (tally !== undefined && tally !== '') appendFileSync(tally, `${JSON.stringify(total)}\n`);
+for (const failure of total.failures) console.log(`\nfailed: ${failure}`);
 console.log(`\n${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`);
 process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0);

@@ -4,6 +4,7 @@ import { setPaused } from '../../../src/db/evaluations.ts';
 import { eventually } from '../../e2e/support/program.ts';
 import { ECHO_SCRIPT, echoCases, openRig, type Rig } from './support/rig.ts';
 import { type OwnTemporal, startOwnTemporal } from './support/own-temporal.ts';
+import { atRest } from './support/at-rest.ts';
 import { countEnded, trialsByStatus } from './support/reads.ts';
 
 let temporal: OwnTemporal;
@@ -52,7 +53,7 @@ test('pause and unpause of an evaluation that goes on as new', async () => {
   await eventually('trials', async () => (await countEnded(rig.db, id)) >= 50);
   await setPaused(rig.db, id, true);
   await handle.signal('pause', true);
-  await eventually('rest', () => Promise.resolve(model.stats().inFlight === 0));
+  await eventually('rest', () => atRest(rig.client, id));
   await setPaused(rig.db, id, false);
   await handle.signal('pause', false);
   expect(await rig.ended(id)).toMatchObject({ status: 'completed', exit_code: 0 });

@@ -5,6 +5,7 @@ import { workflowIdOf } from '../../../src/commands/run/start-evaluation.ts';
 import { findEvaluation, notifyCancel, setPaused } from '../../../src/db/evaluations.ts';
 import { eventually } from '../../e2e/support/program.ts';
 import { ECHO_SCRIPT, echoCases, JUDGE, judgedCases, ECHO, openRig, type Rig, type TestModel } from './support/rig.ts';
+import { atRest } from './support/at-rest.ts';
 import { countEnded, trialsByStatus } from './support/reads.ts';
 
 let rig: Rig;
@@ -76,10 +77,9 @@ test('pause lets the trials in flight end and starts none; unpause goes on', asy
   await some(id, 8);
   await setPaused(rig.db, id, true);
   await handleOf(id).signal('pause', true);
-  // At rest: nothing in flight at the model, and no trial begun without an end.
-  const atRest = async (): Promise<boolean> =>
-    model.stats().inFlight === 0 && (await trialsByStatus(rig.db, id))['open'] === undefined;
-  await eventually('the trials in flight', atRest);
+  await eventually('the trials in flight', () => atRest(rig.client, id));
+  expect(model.stats().inFlight).toBe(0);
+  expect(await trialsByStatus(rig.db, id)).not.toHaveProperty('open');
   const calls = model.stats().calls;
   expect(calls).toBeLessThan(120);
   await sleep(500);
@@ -97,7 +97,7 @@ test('a paused evaluation can be canceled', async () => {
   await some(id, 4);
   await setPaused(rig.db, id, true);
   await handleOf(id).signal('pause', true);
-  await eventually('rest', () => Promise.resolve(model.stats().inFlight === 0));
+  await eventually('rest', () => atRest(rig.client, id));
   await handleOf(id).cancel();
   expect(await rig.ended(id)).toMatchObject({ status: 'canceled', exit_code: 3 });
 });

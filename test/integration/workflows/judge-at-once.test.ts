@@ -5,6 +5,7 @@ import { notifyCancel, setPaused } from '../../../src/db/evaluations.ts';
 import type { RunningWorker } from '../../../src/worker.ts';
 import { eventually } from '../../e2e/support/program.ts';
 import { type CountingService, echo, startCountingService } from '../agents/counting-service.ts';
+import { atRest } from './support/at-rest.ts';
 import { countEnded, loadTrials, trialsByStatus } from './support/reads.ts';
 import { JUDGE, judgedCases, openRig, type Rig, type TestModel } from './support/rig.ts';
 
@@ -113,7 +114,7 @@ describe.each([
     await judgesUnderWay(model);
     await setPaused(rig.db, id, true);
     await rig.client.workflow.getHandle(workflowIdOf(id)).signal('pause', true);
-    await eventually('at rest', async () => (await countEnded(rig.db, id)) === agent.requests.size);
+    await eventually('rest', () => atRest(rig.client, id));
     const asked = agent.requests.size;
     await sleep(600);
     expect([await countEnded(rig.db, id), agent.requests.size]).toEqual([asked, asked]);

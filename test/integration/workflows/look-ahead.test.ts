@@ -5,6 +5,7 @@ import { workflowIdOf } from '../../../src/commands/run/start-evaluation.ts';
 import { setPaused } from '../../../src/db/evaluations.ts';
 import type { RunningWorker } from '../../../src/worker.ts';
 import { cleanEnv, eventually, startAssay } from '../../e2e/support/program.ts';
+import { atRest } from './support/at-rest.ts';
 import { countEnded, loadTrials, trialsByStatus } from './support/reads.ts';
 import { ECHO, ECHO_SCRIPT, echoCases, JUDGE, judgedCases, openRig, type Rig } from './support/rig.ts';
 
@@ -207,7 +208,7 @@ describe('the next trials wait in the worker', () => {
     await setPaused(rig.db, id, true);
     const workflow = rig.client.workflow.getHandle(workflowIdOf(id));
     await workflow.signal('pause', true);
-    await eventually('rest', () => Promise.resolve(model.stats().inFlight === 0));
+    await eventually('rest', () => atRest(rig.client, id));
     // 0 to 9 quickly, then 10 to 13; 14 and 15 were waiting, and would begin now.
     await sleep(500);
     expect(model.stats().calls).toBe(14);
