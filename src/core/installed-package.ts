@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 
 /** Where Assay stands. */
 export interface InstalledPackage {
@@ -11,7 +11,7 @@ export interface InstalledPackage {
 }
 
 /**
- * Our own package, whether this runs from `src/` or from `dist/src/`.
+ * Our own package, whether this runs from `src/core/` or from a file of `dist/src/chunks/`, which lie as deep.
  * @throws Error when the package.json above this file is not ours: the installation is incomplete.
  */
 export function installedPackage(): InstalledPackage {
@@ -23,4 +23,12 @@ export function installedPackage(): InstalledPackage {
     if (name === 'assay' && typeof version === 'string') return { root, code, version };
   }
   throw new Error(`No package.json of "assay" above ${code}: the installation is incomplete`);
+}
+
+/**
+ * A file of our own code that is started by its path: the entry of a process or of a thread.
+ * @param entry below the folder of the code, without extension, as `src/client`
+ */
+export function codeFile(entry: string): string {
+  return join(installedPackage().code, `${entry}${extname(import.meta.filename)}`);
 }

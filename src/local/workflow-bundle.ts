@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFile
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
-import { installedPackage } from '../core/installed-package.ts';
+import { codeFile, installedPackage } from '../core/installed-package.ts';
 
 const source = installedPackage().code;
 
@@ -22,7 +22,7 @@ export async function workflowBundle(cacheFolder: string): Promise<{ codePath: s
 
 /** Bundles the workflows into a file; another process may do the same at the same time. */
 export async function buildWorkflowBundle(codePath: string): Promise<void> {
-  const workflowsPath = path.join(source, 'src/workflows', `index${path.extname(import.meta.filename)}`);
+  const workflowsPath = codeFile('src/workflows/index');
   const silent = (): void => undefined;
   const logger = { log: silent, trace: silent, debug: silent, info: silent, warn: silent, error: silent };
   const { code } = await bundleWorkflowCode({ workflowsPath, logger });

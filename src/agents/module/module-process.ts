@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { Socket } from 'node:net';
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { codeFile } from '../../core/installed-package.ts';
 import { killMarked, MARK } from '../command/kill-marked.ts';
 import { killTree } from './kill-tree.ts';
 import type { ChildMessage, Envelope, ParentMessage } from './module-protocol.ts';
@@ -36,8 +35,7 @@ export interface ModuleProcess {
 const DEFAULT_MEMORY_MB = 512;
 const TAIL_LENGTH = 4_000;
 
-/** Runs from source and from compiled output alike. */
-const ENTRY = fileURLToPath(new URL(`./module-child${extname(import.meta.url)}`, import.meta.url));
+const ENTRY = codeFile('src/agents/module/module-child');
 
 function isEnvelope(sent: unknown): sent is Envelope<ChildMessage> {
   if (typeof sent !== 'object' || sent === null) return false;

@@ -138,7 +138,7 @@ async function print(
   }
   const [{ renderCalibration }, { layoutOf }] = await Promise.all([
     import('../../report/calibration-text.ts'),
-    import('../run/conclude.ts'),
+    import('../run/layout-of.ts'),
   ]);
   const title = id === undefined ? flags.labels : id;
   context.stdout(renderCalibration(calibration, { ...layoutOf(context), ...(title === undefined ? {} : { title }) }));

@@ -111,7 +111,7 @@ async function print(context: CommandContext, model: CompareModel, json: boolean
   const [{ compareText }, { createStyle }, { layoutOf }] = await Promise.all([
     import('../../report/compare-text.ts'),
     import('../../report/style.ts'),
-    import('../run/conclude.ts'),
+    import('../run/layout-of.ts'),
   ]);
   const { width, color } = layoutOf(context);
   context.stdout(compareText(model, width, createStyle(color)));

@@ -84,7 +84,7 @@ async function gateText(context: CommandContext, row: EvaluationRow, judgement: 
   const [{ gateLines }, { createStyle }, { layoutOf }] = await Promise.all([
     import('../../report/text-tables.ts'),
     import('../../report/style.ts'),
-    import('../run/conclude.ts'),
+    import('../run/layout-of.ts'),
   ]);
   const { width, color } = layoutOf(context);
   const against = judgement.comparison === null ? '' : `, against ${judgement.comparison.baseline_evaluation_id}`;

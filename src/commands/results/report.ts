@@ -70,7 +70,7 @@ async function print(
   report: ReportModel,
   format: ReportFormat,
 ): Promise<void> {
-  const { layoutOf } = await import('../run/conclude.ts');
+  const { layoutOf } = await import('../run/layout-of.ts');
   for await (const piece of pieces(db, row, report, format, layoutOf(context))) context.stdout(piece);
 }
 

@@ -53,7 +53,7 @@ async function layout(
   context: CommandContext,
   flags: ShowFlags,
 ): Promise<{ width: number; color: boolean; full: boolean }> {
-  const { layoutOf } = await import('../run/conclude.ts');
+  const { layoutOf } = await import('../run/layout-of.ts');
   return { ...layoutOf(context), full: flags.full === true };
 }
 

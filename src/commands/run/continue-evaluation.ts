@@ -9,14 +9,14 @@ import { replaceSnapshot } from '../../db/restart-evaluation.ts';
 import { bringToRest } from './cancel-evaluation.ts';
 import { checkSnapshot, type Replacement, type SnapshotFlags } from './check-snapshot.ts';
 import { movedDefinition, noteMoved } from './moved-places.ts';
-import { conclude, layoutOf } from './conclude.ts';
+import { conclude } from './conclude.ts';
+import { printReport } from './print-report.ts';
 import type { CommandContext } from '../context.ts';
 import { detach } from './detach.ts';
 import { ExitSignal } from '../exit-signal.ts';
 import { resolveEvaluation } from '../stored/resolve-id.ts';
 import type { Session } from '../session.ts';
 import { reconcile } from './start-evaluation.ts';
-import { storedReport } from '../stored/stored-report.ts';
 
 /** Flags of `resume` and `retry`. */
 export interface ContinueFlags extends SnapshotFlags {
@@ -162,13 +162,7 @@ async function reportComplete(
   flags: ContinueFlags,
 ): Promise<never> {
   context.stderr(`${row.id} is complete: nothing is missing\n`);
-  const [{ renderJson }, { renderText }] = await Promise.all([
-    import('../../report/json.ts'),
-    import('../../report/text.ts'),
-  ]);
-  const report = await storedReport(session.db, row);
-  context.stdout(flags.json === true ? renderJson(report) : renderText(report, layoutOf(context)));
-  throw new ExitSignal(report.verdict.exit_code);
+  throw new ExitSignal(await printReport(context, session, row, { json: flags.json === true }));
 }
 
 function optionsOf(flags: ContinueFlags): { budgetUsd?: number; concurrency?: number; judgeCache?: boolean } {

@@ -1,29 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EvaluationRow } from '../../db/evaluations.ts';
 import { findEvaluation } from '../../db/evaluations.ts';
-import { type FailingTrials, loadFailingTrials } from '../../db/failing-trials.ts';
-import { loadProgress, type Progress } from '../../db/missing-trials.ts';
+import { loadFailingTrials } from '../../db/failing-trials.ts';
+import { loadProgress } from '../../db/missing-trials.ts';
 import { whileTransient } from '../../db/transient.ts';
 import type { CommandContext } from '../context.ts';
-import { endedTrials } from '../stored/eta.ts';
 import { deletedMeanwhile } from './deleted-meanwhile.ts';
-import { createFailingNotes } from './failing-notes.ts';
-import { progressLine } from './progress-line.ts';
+import { Interrupted } from './interrupted.ts';
 import { markLost, startEvaluation, workflowIdOf } from './start-evaluation.ts';
 import { whileUnavailable } from '../stack/while-unavailable.ts';
 import type { Session } from '../session.ts';
 
+/** How often the line on a terminal is drawn anew. */
 const POLL_MS = 250;
-/** Counting the trials of a large evaluation is work for Postgres: it is done less often. */
+/** Counting the trials of a large evaluation is work for Postgres, and without a terminal few lines are printed. */
+const SELDOM_POLL_MS = 1_000;
 const LARGE = 5_000;
-const LARGE_POLL_MS = 1_000;
 const MOST_RESTARTS = 5;
-/** Without a terminal: a line when this much time has passed. */
-const PLAIN_LINE_MS = 10_000;
-const CLEAR_LINE = '\r\u001b[2K';
-
-/** Thrown when the user stops following with Ctrl-C. */
-export class Interrupted extends Error {}
 
 /**
  * Follows an evaluation to its end, showing progress. Returns its row once the status is terminal.
@@ -35,8 +28,9 @@ export async function followEvaluation(
   id: string,
   options: { signal: AbortSignal; quiet: boolean },
 ): Promise<EvaluationRow> {
-  const display = createDisplay(context, options.quiet);
   let ended = watchWorkflow(session, id);
+  // Nothing is counted that nobody sees.
+  const display = options.quiet ? null : (await import('./display.ts')).createDisplay(context);
   try {
     for (let restarts = 0; ;) {
       const workflow = ended.state();
@@ -53,18 +47,16 @@ export async function followEvaluation(
         await whileUnavailable(() => startEvaluation(session.client, session.config.taskQueue, row));
         ended = watchWorkflow(session, id);
       }
-      const progress = await whileTransient(() => loadProgress(session.db, id));
-      display.show(row, progress, await whileTransient(() => loadFailingTrials(session.db, id)));
-      await Promise.race([
-        sleep(row.planned_trials > LARGE ? LARGE_POLL_MS : POLL_MS, undefined, { signal: options.signal }).catch(
-          () => undefined,
-        ),
-        ended.promise,
-      ]);
+      if (display !== null) {
+        const progress = await whileTransient(() => loadProgress(session.db, id));
+        display.show(row, progress, await whileTransient(() => loadFailingTrials(session.db, id)));
+      }
+      const pollMs = context.isTty && row.planned_trials <= LARGE ? POLL_MS : SELDOM_POLL_MS;
+      await Promise.race([sleep(pollMs, undefined, { signal: options.signal }).catch(() => undefined), ended.promise]);
       if (options.signal.aborted) throw new Interrupted();
     }
   } finally {
-    display.clear();
+    display?.clear();
   }
 }
 
@@ -88,41 +80,5 @@ function watchWorkflow(session: Session, id: string): { state(): string | null; 
       }
     }
   };
-  const promise = watch().then(() => sleep(20));
-  return { state: () => state, promise };
-}
-
-interface Display {
-  show(row: EvaluationRow, progress: Progress, failing: readonly FailingTrials[]): void;
-  clear(): void;
-}
-
-function createDisplay(context: CommandContext, quiet: boolean): Display {
-  if (quiet) return { show: () => undefined, clear: () => undefined };
-  const startedAt = performance.now();
-  const notesOf = createFailingNotes();
-  let drawn = false;
-  let lastLineAt = startedAt;
-  let base: { done: number; at: number } | null = null;
-  return {
-    show(row, progress, failing) {
-      const done = endedTrials(progress);
-      for (const note of notesOf(failing, done, performance.now()))
-        context.stderr(`${drawn ? CLEAR_LINE : ''}${note}\n`);
-      base ??= { done, at: performance.now() };
-      const pace = { done, doneSince: done - base.done, elapsedMs: performance.now() - base.at };
-      const line = progressLine(row, progress, pace, context.isTty ? (context.columns ?? 80) : Infinity);
-      if (context.isTty) {
-        context.stderr(`${CLEAR_LINE}${line}`);
-        drawn = true;
-      } else if (performance.now() - lastLineAt >= PLAIN_LINE_MS) {
-        context.stderr(`${line}\n`);
-        lastLineAt = performance.now();
-      }
-    },
-    clear() {
-      if (drawn) context.stderr(CLEAR_LINE);
-      drawn = false;
-    },
-  };
+  return { state: () => state, promise: watch() };
 }

@@ -12,6 +12,7 @@ import { whileTransient } from '../../db/transient.ts';
 import { plural } from '../../report/format.ts';
 import type { RunningWorker } from '../../worker.ts';
 import type { CommandContext } from '../context.ts';
+import { conclude } from './conclude.ts';
 import { detach } from './detach.ts';
 import { movedDefinition, noteMoved } from './moved-places.ts';
 import { printDryRun } from './dry-run.ts';
@@ -47,14 +48,10 @@ export async function runSuite(context: CommandContext, suiteFile: string, flags
   const worksHere = flags.worker && flags.detach !== true;
   let worker: Promise<RunningWorker> | null = null;
   const work = async (session: Session, stop: AbortSignal): Promise<void> => {
-    // Only here, for its code is loaded while the thread of the worker's workflows starts.
-    const concluding = import('./conclude.ts');
-    const [row, { conclude }] = await Promise.all([stored(context, session, wanted, flags), concluding]).catch(
-      async (error: unknown) => {
-        await worker?.then((one) => one.stop()).catch(() => undefined);
-        throw error;
-      },
-    );
+    const row = await stored(context, session, wanted, flags).catch(async (error: unknown) => {
+      await worker?.then((one) => one.stop()).catch(() => undefined);
+      throw error;
+    });
     // Nothing more is begun after a Ctrl-C: nobody follows it.
     stop.throwIfAborted();
     if (flags.detach === true) return detach(context, session, row);

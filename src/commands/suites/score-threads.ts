@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { codeFile } from '../../core/installed-package.ts';
 import type { BadRecord, ScoredRecord } from './score-line.ts';
 import type { ScoreThreadData } from './score-thread.ts';
 
@@ -19,7 +18,7 @@ export interface ScoreThreads {
 const MOST_THREADS = 7;
 /** Blocks a thread has in hand: one it works on, one that waits. */
 const IN_HAND = 2;
-const ENTRY = fileURLToPath(new URL(`./score-thread${extname(import.meta.url)}`, import.meta.url));
+const ENTRY = codeFile('src/commands/suites/score-thread');
 
 export function startScoreThreads(data: ScoreThreadData): ScoreThreads {
   const count = Math.min(MOST_THREADS, availableParallelism() - 1);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { interruptedText } from '../../../src/commands/run/conclude.ts';
+import { interruptedText } from '../../../src/commands/run/interrupted.ts';
 
 test('Ctrl-C never claims to know what other workers do', () => {
   expect(interruptedText('ops-1', 'running', true)).toBe(
