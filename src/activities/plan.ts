@@ -29,10 +29,11 @@ export function createPrepare(deps: ActivityDeps): (input: { evaluationId: strin
     const longest = Math.max(limits.timeout_ms, (await loadLongestTimeout(deps.db, evaluationId)) ?? 0);
     const judging = limits.call_timeout_ms * 3;
     const [label] = Object.entries(row.labels).map(([name, value]) => `${name}=${value}`);
+    const shardSize = evenShardSize(row.planned_trials, config.shardSize);
     return {
       revision: row.revision,
-      shards: await loadMissingShards(deps.db, evaluationId, config.shardSize),
-      shardSize: config.shardSize,
+      shards: await loadMissingShards(deps.db, evaluationId, shardSize),
+      shardSize,
       window: config.shardWindow,
       concurrency: row.concurrency,
       paused: row.status === 'paused',
@@ -55,6 +56,15 @@ export function createPrepare(deps: ActivityDeps): (input: { evaluationId: strin
       },
     };
   };
+}
+
+/**
+ * Trials of a shard where all are of one length, at most `largest`: shards that begin together end together. One that ended
+ * before the others would leave its lanes idle from its last trials on until they are told to the others.
+ */
+export function evenShardSize(trials: number, largest: number): number {
+  const shards = Math.max(1, Math.ceil(trials / largest));
+  return Math.max(1, Math.ceil(trials / shards));
 }
 
 /** The trials of a shard without an end. */

@@ -1,10 +1,9 @@
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
-import { type ClientRequest, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { Readable, Transform } from 'node:stream';
 import { ModelError } from '../../core/errors.ts';
-import { abortError } from '../sleep.ts';
+import { headersOf, sendRequest, WITHOUT_BODY } from '../send-request.ts';
 import { checkAddress, checkUrl, mayCarryCredential, type TargetRules } from './target-rules.ts';
 
 export interface GuardedFetchOptions extends TargetRules {
@@ -77,7 +76,7 @@ function redirectOf(response: IncomingMessage, from: URL): URL | null {
   return new URL(location, from);
 }
 
-function headersOf(url: URL, init: RequestInit, options: GuardedFetchOptions): Record<string, string> {
+function requestHeaders(url: URL, init: RequestInit, options: GuardedFetchOptions): Record<string, string> {
   const headers = new Headers(init.headers);
   // A packed body could be a thousand times longer than it looks.
   headers.set('accept-encoding', 'identity');
@@ -95,37 +94,14 @@ function send(
   body: string | null,
   options: GuardedFetchOptions,
 ): Promise<IncomingMessage> {
-  const { signal } = init;
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted === true) {
-      reject(abortError(signal));
-      return;
-    }
-    const request = open(url, {
-      method: init.method ?? 'GET',
-      headers: headersOf(url, init, options),
-      lookup: checkedLookup(url, options),
-      // A connection of its own: one from a pool may be half closed, and its address was checked for another request.
-      agent: false,
-    });
-    const onAbort = (): void => {
-      request.destroy(abortError(signal as AbortSignal));
-    };
-    signal?.addEventListener('abort', onAbort, { once: true });
-    request.once('close', () => signal?.removeEventListener('abort', onAbort));
-    request.once('error', reject);
-    request.once('response', (response) => {
-      // After this, errors are those of the body.
-      request.off('error', reject);
-      request.on('error', (error) => response.destroy(error));
-      resolve(response);
-    });
-    request.end(body ?? undefined);
-  });
-}
-
-function open(url: URL, options: RequestOptions): ClientRequest {
-  return url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options);
+  const request = {
+    method: init.method ?? 'GET',
+    headers: requestHeaders(url, init, options),
+    lookup: checkedLookup(url, options),
+    // A connection of its own: one from a pool may be half closed, and its address was checked for another request.
+    agent: false,
+  };
+  return sendRequest(url, request, body, init.signal);
 }
 
 function checkedLookup(url: URL, options: GuardedFetchOptions): LookupFunction {
@@ -154,8 +130,6 @@ function resolveAll(hostname: string): Promise<LookupAddress[]> {
   });
 }
 
-const WITHOUT_BODY: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
-
 function toResponse(response: IncomingMessage, maxBytes: number): Response {
   const status = response.statusCode ?? 0;
   const encoding = response.headers['content-encoding'];
@@ -167,11 +141,7 @@ function toResponse(response: IncomingMessage, maxBytes: number): Response {
     response.destroy();
     throw new BodyTooLargeError(maxBytes);
   }
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(response.headers)) {
-    for (const one of Array.isArray(value) ? value : [value ?? '']) headers.append(name, one);
-  }
-  const init = { status, statusText: response.statusMessage ?? '', headers };
+  const init = { status, statusText: response.statusMessage ?? '', headers: headersOf(response) };
   if (WITHOUT_BODY.has(status)) {
     response.resume();
     return new Response(null, init);

@@ -42,9 +42,6 @@ export function toModelError(error: unknown, facts: CallFacts): ModelError {
   if (error instanceof APIConnectionTimeoutError) return fail('timeout', 'no reply in time', facts);
   if (error instanceof APIError && !(error instanceof APIConnectionError)) return fromApiError(error, facts);
   if (error instanceof SyntaxError) return fail('invalid_reply', `the reply is not JSON: ${error.message}`, facts);
-  // Not sent at all: fetch keeps ports of other services shut.
-  if (/\bbad port\b/.test(connectionText(error)))
-    return fail('invalid_endpoint', `no request may go to port ${new URL(facts.baseUrl).port}`, facts);
   // A body cut in the middle arrives as a plain TypeError "terminated", a refused connection as "fetch failed".
   return fail('connection', connectionText(error), facts, { cause: socketError(error) });
 }

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../core/json.ts';
 import type { ModelClient, ModelReply, ModelRequest } from '../../core/model.ts';
 import { assembleStream } from './assemble-stream.ts';
 import { maskBody, maskReply } from '../mask-key.ts';
+import { httpFetch } from './http-fetch.ts';
 import { type CallFacts, toModelError } from './model-error.ts';
 import { type OutputLimitFields, outputLimitFields } from './output-limit.ts';
 import { invalidReply, readCompletion } from './read-completion.ts';
@@ -17,7 +18,7 @@ export interface ModelClientOptions {
   apiKey: string | null;
   /** What to do when the endpoint refuses the key, a sentence. Default: names the variables that may hold it. */
   keyAdvice?: string;
-  /** Default: the global fetch. */
+  /** Default: {@link httpFetch}. */
   fetch?: typeof fetch;
   /** Longest reply body read, bytes; a longer one is `invalid_reply`. Default 32 MiB. */
   maxReplyBytes?: number;
@@ -44,7 +45,7 @@ export function createModelClient(options: ModelClientOptions): ModelClient {
     // The package would log bodies that do not parse.
     logLevel: 'off',
     ...(options.apiKey === null ? { defaultHeaders: { Authorization: null } } : {}),
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    fetch: options.fetch ?? httpFetch,
   });
   const limits = outputLimitFields(options.baseUrl);
   return {
