@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { type CallsBenchResult, measureCalls } from './calls.ts';
 import { measure, type BenchCase, type BenchResult } from './measure.ts';
 import { measureScore, type ScoreBenchResult } from './score.ts';
 
@@ -16,6 +17,10 @@ const LONG: BenchCase[] = [{ name: 'scale-100k', cases: 100_000, delayMs: 0, con
 
 /** `assay score`, which needs no stack: not an evaluation like the others. */
 const SCORE = 'score-10k';
+/** The cost of a model call alone. */
+const CALLS = 'model-calls';
+
+const names = [...[...CASES, ...LONG].map((one) => one.name), SCORE, CALLS];
 
 const { values } = parseArgs({
   options: {
@@ -25,17 +30,14 @@ const { values } = parseArgs({
   },
 });
 if (values.help) {
-  console.log(
-    `npm run bench [-- --case NAME] [--json]\n  cases: ${[...CASES, ...LONG].map((one) => one.name).join(', ')}, ${SCORE}`,
-  );
+  console.log(`npm run bench [-- --case NAME] [--json]\n  cases: ${names.join(', ')}`);
   process.exit(0);
 }
 const chosen = values.case === undefined ? CASES : [...CASES, ...LONG].filter((one) => one.name === values.case);
 const withScore = values.case === undefined || values.case === SCORE;
-if (chosen.length === 0 && !withScore) {
-  console.error(
-    `there is no benchmark "${values.case}"; there are ${[...CASES, ...LONG].map((one) => one.name).join(', ')}, ${SCORE}`,
-  );
+const withCalls = values.case === undefined || values.case === CALLS;
+if (values.case !== undefined && !names.includes(values.case)) {
+  console.error(`there is no benchmark "${values.case}"; there are ${names.join(', ')}`);
   process.exit(2);
 }
 if (!values.json) {
@@ -57,6 +59,17 @@ for (const bench of chosen) {
 if (withScore) {
   const result = await measureScore();
   console.log(values.json ? JSON.stringify(result) : describeScore(result));
+}
+if (withCalls) {
+  const result = await measureCalls();
+  console.log(values.json ? JSON.stringify(result) : describeCalls(result));
+}
+
+function describeCalls(result: CallsBenchResult): string {
+  return [
+    `\n${result.case}: the first ${result.calls} model calls of a process, ${result.concurrency} in flight`,
+    `  CPU             ${result.cpuMsPerCall} ms a call; with the global fetch ${result.cpuMsPerCallGlobalFetch} ms: ${result.ratio} of it`,
+  ].join('\n');
 }
 
 function describeScore(result: ScoreBenchResult): string {

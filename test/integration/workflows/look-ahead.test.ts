@@ -48,7 +48,7 @@ describe('the next trials wait in the worker', () => {
     expect(most).toBe(8);
     expect(model.stats()).toMatchObject({ calls: 160, repeated: 0 });
     const shard = await handedOut(row.id);
-    expect(shard.most).toBe(12);
+    expect(shard.most).toBe(15);
     expect(handedBack(shard)).toBe(0);
   });
 
@@ -62,8 +62,8 @@ describe('the next trials wait in the worker', () => {
       Array.from({ length: 18 }, () => ({ status: 'passed', deaths: 0, model_failures: 0 })),
     );
     const shard = await handedOut(row.id);
-    expect(shard.most).toBe(6);
-    expect(handedBack(shard)).toBe(2);
+    expect(shard.most).toBe(8);
+    expect(handedBack(shard)).toBe(4);
   });
 
   test('a worker that stops hands them on: another runs every trial, none counts as a death', async () => {
@@ -104,8 +104,8 @@ describe('the next trials wait in the worker', () => {
       options: { failFast: true },
     });
     expect(row).toMatchObject({ status: 'stopped', stop_kind: 'fail_fast' });
-    expect((await handedOut(row.id)).most).toBe(6);
-    // 0 to 9 quickly, then 10 to 13; 14 and 15 were waiting.
+    expect((await handedOut(row.id)).most).toBe(8);
+    // 0 to 9 quickly, then 10 to 13; 14 to 17 were waiting.
     expect(model.stats().calls).toBe(14);
   });
 
@@ -209,10 +209,10 @@ describe('the next trials wait in the worker', () => {
     const workflow = rig.client.workflow.getHandle(workflowIdOf(id));
     await workflow.signal('pause', true);
     await eventually('rest', () => atRest(rig.client, id));
-    // 0 to 9 quickly, then 10 to 13; 14 and 15 were waiting, and would begin now.
+    // 0 to 9 quickly, then 10 to 13; 14 to 17 were waiting, and would begin now.
     await sleep(500);
     expect(model.stats().calls).toBe(14);
-    expect((await handedOut(id)).most).toBe(6);
+    expect((await handedOut(id)).most).toBe(8);
     await setPaused(rig.db, id, false);
     await workflow.signal('pause', false);
     expect(await rig.ended(id)).toMatchObject({ status: 'completed', exit_code: 0 });

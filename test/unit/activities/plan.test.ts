@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { evenShardSize } from '../../../src/activities/plan.ts';
+import { evenShardSize, lookAheadShare } from '../../../src/activities/plan.ts';
 
 test.each([
   [1_000, 400, 334],
@@ -22,6 +22,39 @@ test('no more shards than it takes, and none is shorter than the others by more 
       expect(shards).toBeLessThanOrEqual(Math.ceil(trials / largest));
       expect(size * shards - trials).toBeLessThan(size);
       expect(size * Math.ceil(trials / largest) - trials).toBeLessThan(Math.ceil(trials / largest));
+    }),
+  );
+});
+
+test.each([
+  // Lanes, shards side by side, slots, share.
+  [50, 3, 300, 0.8],
+  [160, 4, 300, 0.8],
+  [200, 4, 300, 0.47],
+  [293, 4, 300, 1 / 293],
+  [294, 4, 300, 0],
+  [400, 4, 300, 0],
+  [1, 1, 3, 0],
+  [1, 1, 5, 0.8],
+])('%i lanes in %i shards on %i slots hand out %f of them early', (lanes, shards, slots, share) => {
+  expect(lookAheadShare(lanes, shards, slots)).toBeCloseTo(share);
+});
+
+test('those in lanes and those that wait never take the last slot of a worker', () => {
+  const numbers = fc.record({
+    concurrency: fc.integer({ min: 1, max: 400 }),
+    shards: fc.integer({ min: 1, max: 8 }),
+    slots: fc.integer({ min: 1, max: 400 }),
+  });
+  fc.assert(
+    fc.property(numbers, ({ concurrency, shards, slots }) => {
+      const share = lookAheadShare(concurrency, shards, slots);
+      const lanes = Array.from(
+        { length: Math.min(shards, concurrency) },
+        (_, index) => Math.floor(concurrency / shards) + (index < concurrency % shards ? 1 : 0),
+      );
+      const handedOut = lanes.reduce((sum, count) => sum + count + Math.ceil(count * share), 0);
+      if (share > 0) expect(handedOut).toBeLessThan(slots - 1);
     }),
   );
 });
