@@ -23,7 +23,7 @@ const ENTRIES = [
 async function bundle(): Promise<void> {
   const build = await rolldown({
     input: Object.fromEntries(ENTRIES.map((entry) => [entry, path.join(root, `${entry}.ts`)])),
-    external: /^[^./]/,
+    external: (id) => !id.startsWith('.') && !path.isAbsolute(id),
     platform: 'node',
     tsconfig: false,
     // A warning here is a defect; that a module is loaded late in one place and at once in another is none.
@@ -31,7 +31,7 @@ async function bundle(): Promise<void> {
       if (code !== 'INEFFECTIVE_DYNAMIC_IMPORT') throw new Error(message);
     },
   });
-  await build.write({
+  const { output } = await build.write({
     dir: dist,
     format: 'esm',
     entryFileNames: '[name].js',
@@ -39,6 +39,11 @@ async function bundle(): Promise<void> {
     chunkFileNames: 'src/chunks/[name]-[hash].js',
     comments: { legal: true, annotation: false, jsdoc: false },
   });
+  const place = output.find(
+    (chunk) => chunk.type === 'chunk' && chunk.moduleIds.some((id) => id.endsWith('installed-package.ts')),
+  );
+  if (place?.fileName.startsWith('src/chunks/') !== true)
+    throw new Error(`installed-package.ts is in ${place?.fileName}: it finds the package by its depth`);
 }
 
 /** Declarations of the public types alone, and of what those name. */

@@ -12,10 +12,7 @@ const SUITES: Record<string, string[][]> = {
 
 interface Report {
   numPassedTests: number;
-  numFailedTests: number;
   numPendingTests: number;
-  numFailedTestSuites: number;
-  success: boolean;
   testResults: {
     name: string;
     /** Of the file itself, when it did not load; empty otherwise. */
@@ -70,10 +67,12 @@ for (const [index, projects] of suites.entries()) {
   const report = existsSync(output) ? (JSON.parse(readFileSync(output, 'utf8')) as Report) : null;
   total.passed += report?.numPassedTests ?? 0;
   total.skipped += report?.numPendingTests ?? 0;
-  total.failed += report?.numFailedTests ?? 0;
-  if (report !== null) total.failures.push(...failures(report));
-  // A file that does not load, or a run that ended without a report, has no failed test of its own.
-  if (run.status !== 0 && (report?.numFailedTests ?? 0) === 0) total.failed += 1;
+  const failed = report === null ? [] : failures(report);
+  // A run that ended without a report has no failed test, nor has one whose tests passed with an unhandled error.
+  if (run.status !== 0 && failed.length === 0)
+    failed.push(`${projects.join(' and ')}: vitest ended with ${run.status ?? run.signal}`);
+  total.failed += failed.length;
+  total.failures.push(...failed);
   console.log(`--- ${projects.join(' and ')}: ${((Date.now() - startedAt) / 1000).toFixed(0)} s ---`);
 }
 rmSync(folder, { recursive: true, force: true });

@@ -6,12 +6,14 @@ import { abortError } from './sleep.ts';
 export const WITHOUT_BODY: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
 
 /**
- * Sends one request with Node's own HTTP client. The signal covers the whole exchange, the body of the reply included.
+ * Sends one request with Node's own HTTP client. The signal covers the whole exchange, the body of the reply included. That
+ * may have failed by the time the reply is taken: who reads it must look (`finished` and `pipeline` do).
  * Rejects with an `AbortError` or the system's error.
+ * @param options `connectMs`: longest wait for a connection, milliseconds; default: the system's
  */
 export function sendRequest(
   url: URL,
-  options: RequestOptions,
+  options: RequestOptions & { connectMs?: number },
   body: string | null,
   signal: AbortSignal | null | undefined,
 ): Promise<IncomingMessage> {
@@ -25,7 +27,12 @@ export function sendRequest(
       request.destroy(abortError(signal as AbortSignal));
     };
     signal?.addEventListener('abort', onAbort, { once: true });
-    request.once('close', () => signal?.removeEventListener('abort', onAbort));
+    request.once('close', () => {
+      signal?.removeEventListener('abort', onAbort);
+      // A reply that changes the protocol is neither a response nor an error.
+      reject(new Error('the connection was closed without a reply'));
+    });
+    if (options.connectMs !== undefined) limitConnecting(request, options.connectMs);
     request.once('error', reject);
     request.once('response', (response) => {
       // After this, errors are those of the body.
@@ -34,6 +41,21 @@ export function sendRequest(
       resolve(response);
     });
     request.end(body ?? undefined);
+  });
+}
+
+function limitConnecting(request: ClientRequest, ms: number): void {
+  request.once('socket', (socket) => {
+    // One that was kept, or a tunnel of a proxy.
+    if (!socket.connecting) return;
+    const expired = (): void => {
+      const error = new Error(`no connection within ${ms / 1_000} s`);
+      request.destroy(Object.assign(error, { code: 'ETIMEDOUT', syscall: 'connect' }));
+    };
+    const timer = setTimeout(expired, ms);
+    for (const event of ['encrypted' in socket ? 'secureConnect' : 'connect', 'close']) {
+      socket.once(event, () => clearTimeout(timer));
+    }
   });
 }
 

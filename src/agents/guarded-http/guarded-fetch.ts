@@ -132,6 +132,10 @@ function resolveAll(hostname: string): Promise<LookupAddress[]> {
 
 function toResponse(response: IncomingMessage, maxBytes: number): Response {
   const status = response.statusCode ?? 0;
+  if (status < 200 || status > 599) {
+    response.destroy();
+    throw new TypeError(`the reply has the status ${status}`);
+  }
   const encoding = response.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
     response.destroy();
@@ -162,5 +166,8 @@ function bounded(response: IncomingMessage, maxBytes: number): Readable {
   response.on('error', (error) => limit.destroy(error));
   response.on('aborted', () => limit.destroy(new TypeError('the connection was closed in the middle of the reply')));
   limit.on('close', () => response.destroy());
+  // It may have failed in the moment its head came.
+  if (response.destroyed)
+    limit.destroy(response.errored ?? new TypeError('the connection was closed in the middle of the reply'));
   return response.pipe(limit);
 }

@@ -1,11 +1,13 @@
 import { Agent as HttpAgent, type AgentOptions, globalAgent as httpGlobal, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, globalAgent as httpsGlobal } from 'node:https';
-import type { Readable } from 'node:stream';
-import { createBrotliDecompress, createUnzip } from 'node:zlib';
+import { finished, pipeline, type Readable } from 'node:stream';
+import { constants, createBrotliDecompress, createUnzip } from 'node:zlib';
 import { headersOf, sendRequest, WITHOUT_BODY } from '../send-request.ts';
 
 /** Like `fetch`: servers that close what is unused after five seconds are common, and must not be met in that moment. */
 const UNUSED_MS = 4_000;
+/** Longest wait for a connection, as of `fetch`. */
+const CONNECT_MS = 10_000;
 /** The options of the global agents hold the proxy of the environment, where Node is told to use it. */
 const optionsOf = (agent: object): AgentOptions => ({
   ...(agent as { options: AgentOptions }).options,
@@ -29,6 +31,7 @@ export const httpFetch: typeof fetch = async (input, init = {}) => {
     method: init.method ?? 'GET',
     headers: Object.fromEntries(new Headers(init.headers)),
     agent: url.protocol === 'https:' ? httpsAgent : httpAgent,
+    connectMs: CONNECT_MS,
   };
   const response = await sendRequest(url, request, body, signal).catch((error: unknown) => {
     throw signal?.aborted === true ? error : new TypeError('fetch failed', { cause: error });
@@ -38,6 +41,10 @@ export const httpFetch: typeof fetch = async (input, init = {}) => {
     response.destroy();
     return fetch(input, init);
   }
+  if (status < 200 || status > 599) {
+    response.destroy();
+    throw new TypeError(`the reply has the status ${status}`);
+  }
   if (WITHOUT_BODY.has(status)) {
     response.resume();
     return new Response(null, { status, headers: headersOf(response) });
@@ -45,14 +52,19 @@ export const httpFetch: typeof fetch = async (input, init = {}) => {
   return new Response(webStream(unpacked(response)), { status, headers: headersOf(response) });
 };
 
-/** The body. None is asked for that is packed, but proxies pack. */
+const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH } = constants;
+/** As `fetch` has them: what has come is given on, and an end is an end. */
+const ZIPPED = { flush: Z_SYNC_FLUSH, finishFlush: Z_SYNC_FLUSH };
+const BROTLI = { flush: BROTLI_OPERATION_FLUSH, finishFlush: BROTLI_OPERATION_FLUSH };
+
+/** The body. None is asked for that is packed, but proxies pack. What else the header says (`utf-8`, nothing) packs nothing. */
 function unpacked(response: IncomingMessage): Readable {
-  const encoding = response.headers['content-encoding']?.toLowerCase() ?? 'identity';
-  if (encoding === 'identity') return response;
-  const unpack = encoding === 'br' ? createBrotliDecompress() : createUnzip();
-  response.on('error', (error) => unpack.destroy(error));
-  unpack.on('close', () => response.destroy());
-  return response.pipe(unpack);
+  const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? '';
+  const nothing = response.headers['content-length'] === '0';
+  if (nothing || !/^(x-gzip|gzip|deflate|br)$/.test(encoding)) return response;
+  const unpack = encoding === 'br' ? createBrotliDecompress(BROTLI) : createUnzip(ZIPPED);
+  // Its failure is the unpacked body's.
+  return pipeline(response, unpack, () => undefined);
 }
 
 /** `Readable.toWeb` costs more than all the rest here. */
@@ -65,8 +77,11 @@ function webStream(body: Readable): ReadableStream<Uint8Array> {
         controller.enqueue(chunk);
         if ((controller.desiredSize ?? 0) <= 0) body.pause();
       });
-      body.on('end', () => controller.close());
-      body.on('error', (error) => controller.error(error));
+      // Also tells of a body that has failed before anybody listened.
+      finished(body, { writable: false }, (error) => {
+        if (error === undefined || error === null) controller.close();
+        else controller.error(error);
+      });
     },
     pull: () => void body.resume(),
     cancel: () => void body.destroy(),

@@ -9,6 +9,7 @@ import { httpFetch } from './http-fetch.ts';
 import { type CallFacts, toModelError } from './model-error.ts';
 import { type OutputLimitFields, outputLimitFields } from './output-limit.ts';
 import { invalidReply, readCompletion } from './read-completion.ts';
+import { untilAborted } from '../sleep.ts';
 import { startTimeCap, type TimeCap } from '../time-cap.ts';
 
 export interface ModelClientOptions {
@@ -54,7 +55,9 @@ export function createModelClient(options: ModelClientOptions): ModelClient {
       const cap = startTimeCap(signal, timeoutMs);
       const ask = async (field: string): Promise<ModelReply> => {
         try {
-          return maskReply(await call(openai, request, cap, timeoutMs, options, field), options.apiKey);
+          // Whatever becomes of the connection, the time is kept.
+          const reply = await untilAborted(call(openai, request, cap, timeoutMs, options, field), cap.signal);
+          return maskReply(reply, options.apiKey);
         } catch (error) {
           const { baseUrl, apiKey, keyAdvice } = options;
           const facts = { baseUrl, model: request.model, apiKey, keyAdvice, now: Date.now() };

@@ -1,17 +1,21 @@
 import { execFile } from 'node:child_process';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, createGzip, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
+import { createGuardedFetch } from '../../../src/agents/guarded-http/guarded-fetch.ts';
 import { httpFetch } from '../../../src/agents/openai/http-fetch.ts';
 
 let server: Server | undefined;
 let sockets: Set<Socket>;
+let stopRaw = (): Promise<void> => Promise.resolve();
 afterEach(async () => {
+  await stopRaw();
+  stopRaw = () => Promise.resolve();
   const closing = server;
   server = undefined;
   if (closing === undefined) return;
@@ -121,6 +125,76 @@ test('where Node is told to use the proxy of the environment, calls go through i
   const env = { ...process.env, NODE_USE_ENV_PROXY: '1', HTTP_PROXY: new URL(url).origin, NO_PROXY: '' };
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { env });
   expect([stdout.trim(), asked]).toEqual(['from the proxy', ['http://model.invalid/v1']]);
+});
+
+/** A server that answers a request with these bytes at once, in one segment. */
+async function serveRaw(bytes: string): Promise<string> {
+  const raw = createNetServer((socket) => socket.on('error', () => undefined).once('data', () => socket.write(bytes)));
+  const open = new Set<Socket>();
+  raw.on('connection', (socket) => open.add(socket));
+  stopRaw = async () => {
+    for (const socket of open) socket.destroy();
+    await new Promise((resolve) => raw.close(resolve));
+  };
+  await new Promise<void>((resolve) => raw.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(raw.address() as AddressInfo).port}/v1`;
+}
+
+describe.each([
+  ['httpFetch', httpFetch],
+  ['the guarded fetch', (url: string, init: RequestInit) => guarded(url)(url, init)],
+])('%s: what fails together with the head of the reply is an error, not a wait without end', (_, ask) => {
+  test.each([
+    ['a broken chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nbody'],
+    ['a body longer than its length', 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nbody and more'],
+    ['a change of protocol', 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'],
+    ['a status nobody knows', 'HTTP/1.1 999 Odd\r\ncontent-length: 4\r\n\r\nbody'],
+    ['no HTTP', 'SSH-2.0-OpenSSH\r\n'],
+  ])('%s', async (_what, bytes) => {
+    const url = await serveRaw(bytes);
+    await expect(ask(url, POST).then((response) => response.text())).rejects.toThrow(Error);
+  });
+});
+
+const guarded = (url: string): typeof fetch =>
+  createGuardedFetch({ typed: new URL(url), allowPrivate: true, maxBytes: 1_000_000 });
+
+test.each(['', 'none', 'utf-8', 'chunked'])('content-encoding "%s" packs nothing', async (encoding) => {
+  const url = await serve((_, response) => response.writeHead(200, { 'content-encoding': encoding }).end('plain'));
+  expect(await (await httpFetch(url, POST)).text()).toBe('plain');
+});
+
+test.each([{ 'content-length': '0' }, {}])('a packed reply without a body (%j) is empty', async (headers) => {
+  const url = await serve((_, response) => {
+    response.writeHead(500, { 'content-encoding': 'gzip', ...headers });
+    response.end();
+  });
+  const response = await httpFetch(url, POST);
+  expect([response.status, await response.text()]).toEqual([500, '']);
+});
+
+test('packed events arrive one by one', async () => {
+  let next = (): void => undefined;
+  const url = await serve((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' });
+    const pack = createGzip();
+    pack.pipe(response);
+    pack.write('data: 1\n\n');
+    pack.flush();
+    next = () => pack.end('data: 2\n\n');
+  });
+  const texts: string[] = [];
+  for await (const part of (await httpFetch(url, POST)).body as AsyncIterable<Uint8Array>) {
+    texts.push(new TextDecoder().decode(part));
+    next();
+  }
+  expect(texts).toEqual(['data: 1\n\n', 'data: 2\n\n']);
+});
+
+test('a reply larger than what is held at once comes whole', async () => {
+  const large = '评'.repeat(400_000);
+  const url = await serve((_, response) => response.end(large));
+  expect(await (await httpFetch(url, POST)).text()).toBe(large);
 });
 
 describe('failures', () => {

@@ -443,6 +443,13 @@ describe('failures', () => {
     await expect(call).rejects.toMatchObject({ kind: 'connection', message: expect.stringContaining('ECONNREFUSED') });
   });
 
+  test('the time is kept, whatever becomes of the connection', async () => {
+    const never = (): Promise<Response> => new Promise(() => undefined);
+    const client = createModelClient({ baseUrl: 'http://127.0.0.1:9/v1', apiKey: KEY, fetch: never });
+    const call = client.complete(REQUEST, { signal: new AbortController().signal, timeoutMs: 30 });
+    await expect(call).rejects.toMatchObject({ kind: 'timeout', message: expect.stringContaining('within 30 ms') });
+  });
+
   test.each(['sk-canary\nbroken', 'sk-评价-canary', 'sk canary'])(
     'a key no header can carry is refused unseen',
     async (key) => {
