@@ -9,6 +9,7 @@ const NEEDED = [
   'dist/src/index.js',
   'dist/src/index.d.ts',
   'dist/src/agents/module/module-child.js',
+  'dist/src/commands/suites/score-thread.js',
   'dist/workflow-bundle.js',
   'dist/migrations/0001-evaluations.js',
   'prompts/en/task_completion.txt',

@@ -2,8 +2,9 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest, type 
 import { request as httpsRequest } from 'node:https';
 import { abortError } from './sleep.ts';
 
+export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** Statuses whose replies have no body: a `Response` of one may be given none. */
-export const WITHOUT_BODY: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
+const WITHOUT_BODY: ReadonlySet<number> = new Set([101, 103, 204, 205, 304]);
 
 /**
  * Sends one request with Node's own HTTP client. The signal covers the whole exchange, the body of the reply included. That
@@ -63,8 +64,27 @@ function open(url: URL, options: RequestOptions): ClientRequest {
   return url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options);
 }
 
-/** The headers of a reply, as `fetch` has them. */
-export function headersOf(response: IncomingMessage): Headers {
+/**
+ * The reply as `fetch` gives it.
+ * @param bodyOf how its body is read
+ * @throws TypeError for a status that a `Response` cannot have; its connection is closed
+ */
+export function toResponse(
+  response: IncomingMessage,
+  bodyOf: (response: IncomingMessage) => ReadableStream<Uint8Array>,
+): Response {
+  const status = response.statusCode ?? 0;
+  if (status < 200 || status > 599) {
+    response.destroy();
+    throw new TypeError(`the reply has the status ${status}`);
+  }
+  const init = { status, statusText: response.statusMessage ?? '', headers: headersOf(response) };
+  if (!WITHOUT_BODY.has(status)) return new Response(bodyOf(response), init);
+  response.resume();
+  return new Response(null, init);
+}
+
+function headersOf(response: IncomingMessage): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(response.headers)) {
     for (const one of Array.isArray(value) ? value : [value ?? '']) headers.append(name, one);

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { Readable, Transform } from 'node:stream';
 import { ModelError } from '../../core/errors.ts';
-import { headersOf, sendRequest, WITHOUT_BODY } from '../send-request.ts';
+import { REDIRECTS, sendRequest, toResponse } from '../send-request.ts';
 import { checkAddress, checkUrl, mayCarryCredential, type TargetRules } from './target-rules.ts';
 
 export interface GuardedFetchOptions extends TargetRules {
@@ -26,7 +26,6 @@ export class BodyTooLargeError extends Error {
 }
 
 const MOST_REDIRECTS = 5;
-const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
  * A `fetch` that checks where it connects to: the address in the URL, every address its name resolves to (it connects to
@@ -42,7 +41,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): typeof fetch {
       checkUrl(url, options);
       const response = await send(url, init, body, options);
       const next = redirectOf(response, url);
-      if (next === null) return toResponse(response, options.maxBytes);
+      if (next === null) return plainResponse(response, options.maxBytes);
       response.destroy();
       const method = init.method ?? 'GET';
       if (method !== 'GET' && response.statusCode !== 307 && response.statusCode !== 308) {
@@ -130,12 +129,7 @@ function resolveAll(hostname: string): Promise<LookupAddress[]> {
   });
 }
 
-function toResponse(response: IncomingMessage, maxBytes: number): Response {
-  const status = response.statusCode ?? 0;
-  if (status < 200 || status > 599) {
-    response.destroy();
-    throw new TypeError(`the reply has the status ${status}`);
-  }
+function plainResponse(response: IncomingMessage, maxBytes: number): Response {
   const encoding = response.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
     response.destroy();
@@ -145,12 +139,7 @@ function toResponse(response: IncomingMessage, maxBytes: number): Response {
     response.destroy();
     throw new BodyTooLargeError(maxBytes);
   }
-  const init = { status, statusText: response.statusMessage ?? '', headers: headersOf(response) };
-  if (WITHOUT_BODY.has(status)) {
-    response.resume();
-    return new Response(null, init);
-  }
-  return new Response(Readable.toWeb(bounded(response, maxBytes)) as ReadableStream<Uint8Array>, init);
+  return toResponse(response, (reply) => Readable.toWeb(bounded(reply, maxBytes)) as ReadableStream<Uint8Array>);
 }
 
 /** The body as far as it is read; an end before its length is an error, not an end. */

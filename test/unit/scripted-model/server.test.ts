@@ -144,7 +144,8 @@ rules:
 
   it('holds 500 open requests and answers them all', async () => {
     await start('rules: [{ reply: { content: x } }]');
-    await post('/control', { delayMs: 400 });
+    // Longer than a busy machine takes to send them all.
+    await post('/control', { delayMs: 2_500 });
     const all = Promise.all(Array.from({ length: 500 }, (_, index) => ask(`case ${index}`)));
     await expect.poll(() => server!.stats().inFlight, { timeout: 10_000, interval: 10 }).toBe(500);
     const statuses = (await all).map((response) => response.status);
